@@ -290,6 +290,29 @@ def faults(bench):
     return [bench.corpus / "exec-m" / "etm" / "m7-crash-etmv4"], {"faults"}
 
 
+def aborted(level, to=None, times=1):
+    """The log of a program that a data fault meets, so many times on one spot: it goes on at `to`, or never."""
+    nop, loop = "d503201f", "14000000"  # b .
+    handler = 0xffff000000080000
+    lines = ["trackway-log 1", f"context el={level} cid=0x55", *(f"i {0x1000 + 4 * i:#x} {nop}" for i in range(20))]
+    for left in reversed(range(times)):
+        lines += ["exception data-fault return=0x1050", "context el=1"]
+        if to is None:
+            return lines + [f"i {handler:#x} {loop}"] * 50
+        lines += [f"i {handler:#x} {nop}", f"i {handler + 4:#x} d69f03e0 taken {0x1050 if left else to:#x}", f"context el={level}"]
+    return lines + [f"i {to:#x} {nop}"] + [f"i {to + 4:#x} {loop}"] * 50
+
+
+def fault_of_a(name, protocol, *how, **more):
+    """A profile: nothing is wrong with the trace, but with the program."""
+    def make(bench):
+        log = bench.write("x.log", ("\n".join(aborted(*how, **more)) + "\n").encode())
+        bench.run("encode", log, "--protocol", protocol, "--config", "TRCCONFIGR=0x8c9", "-o", bench.folder / "snap")
+        return [bench.folder / "snap"], {"faults"}
+    make.__name__ = f"fault_{name}_{protocol}"
+    return make
+
+
 ALL = [no_mmap, lost_records, aux_full, jit, stripped, other_build, no_programs, foreign_clocks,
        overflow("etmv4", "a64-jumps", "fifo=100,cycles-per-byte=12"), overflow("ete", "a64-throw", "fifo=100,cycles-per-byte=12"),
        overflow("etrace", "rv64-counts", "fifo=200,cycles-per-byte=24"),
@@ -306,9 +329,12 @@ ALL = [no_mmap, lost_records, aux_full, jit, stripped, other_build, no_programs,
        mixed("etrace", "riscv", "rnd64a-py-irdepth8-time", "stress64-py-irdepth8-time"),
        mixed("ntrace", "ntrace", "rnd32b-htm-ts", "rnd32a-btm-windows-ts"),
        other_program("riscv", "etrace", "dhrystone-py-sijump", "embench-slre-py-sijump"),
-       no_image, sync_period, faults]
+       no_image, sync_period, faults,
+       fault_of_a("signal", "etmv4", 0, to=0x8000), fault_of_a("signal", "ete", 0, to=0x8000),
+       fault_of_a("bare", "etmv4", 1), fault_of_a("again", "ete", 1, to=0x2000, times=12)]
 
 # Those that cost little, one of each kind: the plain run.
 SAMPLE = [fault for fault in ALL if fault.__name__ in
           {"no_mmap", "aux_full", "jit", "other_build", "foreign_clocks", "overflow_etmv4", "no_context_etmv4", "no_timestamps_ptm",
-           "wrong_space", "wrong_nocontext_p", "two_harts_ntrace", "faults"}]
+           "wrong_space", "wrong_nocontext_p", "two_harts_ntrace", "faults",
+           "fault_signal_etmv4", "fault_bare_etmv4", "fault_again_ete"}]

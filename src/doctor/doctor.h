@@ -10,6 +10,7 @@
      overflow.c  what the trace unit needed and had, and which settings would cut it
      untold.c    contexts and times that the trace unit was not asked for
      times.c     times that cannot be compared, two cores in one stream
+     faults.c    exceptions that hint at a fault of the program
      findings.c  from counts to findings: the rules, and their order
      strip.c     where trace is missing, as a picture */
 #ifndef DOCTOR_DOCTOR_H
@@ -25,7 +26,9 @@ enum {
     TW_PATIENTS_MOST = 256,
     TW_MISSING_KEPT = 64, /* addresses */
     TW_SPOTS_KEPT = 16,
-    TW_OBJECTS_KEPT = 32
+    TW_OBJECTS_KEPT = 32,
+    TW_ABORTS_KEPT = 16,
+    TW_LEVEL_UNKNOWN = 255
 };
 
 /* Times of one core go up; those of two in one stream go up and down. */
@@ -90,6 +93,25 @@ struct tw_object_names {
     uint64_t address; /* of an unnamed one */
 };
 
+/* An exception that may be a fault: from where, and what came of it. */
+struct tw_abort {
+    uint32_t source, number;
+    uint32_t who;  /* thread or context; TW_NONE: not known */
+    uint8_t level; /* or TW_LEVEL_UNKNOWN */
+    bool has_no_address, is_elsewhere;
+    uint64_t address; /* where the program was */
+    uint64_t offset;
+    uint64_t since; /* instructions of the source before it */
+    uint64_t times;
+};
+
+/* Faults of the program. */
+struct tw_patient_faults {
+    uint64_t count, first_at;
+    struct tw_abort last;
+    const char *why;
+};
+
 /* What was counted of a source in all its buffers. */
 struct tw_patient {
     uint32_t source; /* for tw_capture_source */
@@ -112,8 +134,8 @@ struct tw_patient {
     struct tw_patient_rate rate;
     struct tw_patient_lost lost;
     uint64_t overflows, first_overflow, discards, gaps, first_gap;
-    uint64_t exceptions, faults, first_fault;
-    uint32_t last_fault; /* its number */
+    uint64_t exceptions;
+    struct tw_patient_faults faults;
     uint32_t src; /* whose times and contexts are looked at, of those that share a stream */
     bool has_src;
     uint64_t parts, unattributed; /* perf.data: of no thread that is known */
@@ -137,6 +159,8 @@ struct tw_doctor {
     struct tw_lost_search *search; /* of lost.c, for one overflow after the other; or NULL */
     struct tw_object_names objects[TW_OBJECTS_KEPT];
     size_t object_count;
+    struct tw_abort aborts[TW_ABORTS_KEPT]; /* the oldest first */
+    size_t abort_count;
     struct tw_finding *findings;
     size_t finding_count, finding_room;
     double *weights; /* of the findings: what orders those of one severity */
@@ -155,6 +179,7 @@ void tw_doctor_judge_code(struct tw_doctor *doctor, struct tw_patient *patient);
 void tw_doctor_judge_overflow(struct tw_doctor *doctor, struct tw_patient *patient);
 void tw_doctor_judge_times(struct tw_doctor *doctor);
 void tw_doctor_judge_untold(struct tw_doctor *doctor);
+void tw_doctor_judge_faults(struct tw_doctor *doctor);
 void tw_doctor_judge_cores(struct tw_doctor *doctor, struct tw_patient *patient);
 void tw_doctor_conclude(struct tw_doctor *doctor);
 /* True: with the image moved by *bias the trace fits it. */
@@ -165,6 +190,10 @@ bool tw_doctor_find_bias(const struct tw_doctor *doctor, const struct tw_patient
 void tw_doctor_time(struct tw_patient *patient, const struct tw_element *element, uint64_t at);
 void tw_doctor_rate(struct tw_patient *patient, const struct tw_element *element, uint64_t at,
                     bool is_overflow);
+void tw_doctor_exception(struct tw_doctor *doctor, struct tw_patient *patient,
+                         const struct tw_part *part, const struct tw_element *element);
+/* Programs ran, and a kernel that may have switched between them. */
+bool tw_doctor_has_processes(const struct tw_patient *patient);
 /* True: an overflow begins. */
 bool tw_doctor_lost(struct tw_doctor *doctor, struct tw_patient *patient,
                     const struct tw_part *part, const struct tw_element *element);

@@ -99,23 +99,6 @@ static void count_missing(struct tw_patient *patient, const struct tw_element *e
     }
 }
 
-/* Exceptions that a program does not mean to take. */
-static bool is_fault(const struct tw_element *element)
-{
-    const uint32_t number = element->count;
-
-    if (element->flags & TW_EXCEPTION_RISCV)
-        return !(element->flags & TW_EXCEPTION_INTERRUPT) &&
-               (number <= 7 || number == 12 || number == 13 || number == 15) && number != 3;
-    switch (element->kind) {
-    case TW_NUMBERS_ARMV8_M:
-    case TW_NUMBERS_ARMV7_M:
-        return element->architectural >= 3 && element->architectural <= 7;
-    default:
-        return false;
-    }
-}
-
 static void count_range(struct tw_patient *patient, const struct tw_element *range,
                         uint64_t times)
 {
@@ -163,11 +146,6 @@ static void count_element(struct tw_doctor *doctor, struct tw_patient *patient, 
         break;
     case TW_ELEMENT_EXCEPTION:
         patient->exceptions++;
-        if (is_fault(element)) {
-            if (patient->faults++ == 0)
-                patient->first_fault = element->index;
-            patient->last_fault = element->count;
-        }
         break;
     default:
         break;
@@ -245,8 +223,10 @@ static void count_part(struct tw_doctor *doctor, struct tw_run *run, const struc
 
         if (is_overflow && patient->overflows++ == 0)
             patient->first_overflow = element->index;
-        if (is_same)
+        if (is_same) {
             tw_doctor_time(patient, element, at);
+            tw_doctor_exception(doctor, patient, part, element);
+        }
         if (element->type == TW_ELEMENT_REPEAT)
             count_repeat(patient, part->batch.elements, i);
         tw_doctor_rate(patient, element, at, is_overflow);

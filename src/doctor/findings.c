@@ -197,23 +197,6 @@ static void judge_damage(struct tw_doctor *doctor, struct tw_patient *patient)
     }
 }
 
-static void judge_faults(struct tw_doctor *doctor, struct tw_patient *patient)
-{
-    struct tw_finding *finding;
-
-    if (patient->faults) {
-        finding = tw_doctor_find(doctor, TW_FINDING_NOTE, "faults", 5);
-        finding->text = tw_doctor_text(
-            doctor,
-            "source %s: %" PRIu64
-            " exceptions hint at a fault of the program, the last is number %u",
-            tw_doctor_name(doctor, patient), patient->faults, patient->last_fault);
-        finding->remedy =
-            "\"trackway calls --before exception:1\" shows how the program came there";
-        tw_doctor_at(finding, patient->faults, patient->first_fault);
-    }
-}
-
 static void judge_perf(struct tw_doctor *doctor)
 {
     const struct tw_perf *perf = tw_capture_perf(doctor->capture);
@@ -309,8 +292,8 @@ void tw_doctor_conclude(struct tw_doctor *doctor)
         tw_doctor_judge_overflow(doctor, patient);
         tw_doctor_judge_code(doctor, patient);
         tw_doctor_judge_cores(doctor, patient);
-        judge_faults(doctor, patient);
     }
+    tw_doctor_judge_faults(doctor);
     tw_doctor_judge_times(doctor);
     tw_doctor_judge_untold(doctor);
     tw_doctor_judge_symbols(doctor);

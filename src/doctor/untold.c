@@ -34,8 +34,7 @@ static void find_untold_threads(struct tw_doctor *doctor, const struct tw_perf *
                       "with CONFIG_PID_IN_CONTEXTIDR; or one thread with --per-thread";
 }
 
-/* Programs ran, and a kernel that may have switched between them. */
-static bool has_processes(const struct tw_patient *patient)
+bool tw_doctor_has_processes(const struct tw_patient *patient)
 {
     enum { PROGRAM = 1 << 0, KERNEL = 1 << 1 };
     const struct tw_patient_contexts *contexts = &patient->contexts;
@@ -79,7 +78,8 @@ static void find_untold_contexts(struct tw_doctor *doctor)
     for (size_t i = 0; i < doctor->patient_count; i++) {
         const struct tw_patient *patient = &doctor->patients[i];
 
-        if (patient->is_left_out || patient->contexts.is_named || !has_processes(patient))
+        if (patient->is_left_out || patient->contexts.is_named ||
+            !tw_doctor_has_processes(patient))
             continue;
         first = first ? first : patient;
         count++;

@@ -139,6 +139,32 @@ def doctor_explains_what_was_lost(tool):
     assert "!" in tool.run("doctor", lost, "-q", status=1).out
 
 
+def faults_of(tool, log):
+    tool.write("x.log", "\n".join(log) + "\n")
+    tool.run("encode", "x.log", "--protocol", "etmv4", "--config", "TRCCONFIGR=0x8c9", "-o", "made", "--force")
+    lines = [json.loads(line) for line in tool.run("doctor", "made", "--format", "jsonl").out.splitlines()]
+    return [line for line in lines if line.get("code") == "faults"]
+
+
+@case
+def doctor_tells_faults_from_pages_that_are_brought_in(tool):
+    """A profile: aborts from which the program comes back are the system's daily work."""
+    back, skipped, once_more = ([0, 0x1050], [0, 0x1054], [1, 0x1050])
+    for level, to in (back, skipped, once_more):
+        equal(faults_of(tool, doctor_faults.aborted(level, to)), [], hex(to))
+    equal(faults_of(tool, doctor_faults.aborted(0, 0x1050, times=3)), [])
+    found, = faults_of(tool, doctor_faults.aborted(0, 0x8000))
+    assert found["severity"] == "note" and "data fault at 0x1050" in found["text"] and "went on elsewhere" in found["text"], found
+    place = re.search(r"--before (0x[0-9a-f]+)", found["remedy"]).group(1)
+    assert tool.run("calls", "made", "--before", place).out.startswith("after 0x104c\n")
+    found, = faults_of(tool, doctor_faults.aborted(1))
+    assert "nothing goes on there in the 50 instructions" in found["text"], found
+    found, = faults_of(tool, doctor_faults.aborted(1, 0x2000, times=12))
+    assert "12 times on this spot" in found["text"], found
+    # The program may wait for the page: nobody knows yet.
+    equal(faults_of(tool, doctor_faults.aborted(0)), [])
+
+
 @case
 def identify_knows_the_corpora(tool):
     wrong, counts = identify.compare(tool.program, corpus(), 1 if FULL else 40)
