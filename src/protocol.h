@@ -45,8 +45,7 @@ struct tw_marks {
 struct tw_output {
     struct tw_batch *batch;
     struct tw_marks marks;
-    uint64_t
-        unsynced; /* bytes passed over before synchronization that no ERROR counts as skipped */
+    uint64_t unsynced; /* bytes before synchronization that no ERROR counts as skipped */
 };
 
 /* A place to cut a stream for parallel decode: a decoder that knows nothing begins at `start` and
