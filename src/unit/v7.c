@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Trace units of PTM and ETMv3. */
-#include <stdio.h>
 #include <string.h>
 
 #include <trackway/etmv3_unit.h>
@@ -134,13 +133,10 @@ static enum tw_status step(struct tw_unit *unit, const struct tw_step *what)
     if (what->kind == TW_STEP_EXCEPTION && unit->is_m)
         return tw_fail(&unit->fault, status, "ETMv3 has no exception %u (%s): take etmv4",
                        (unsigned)what->cause, tw_exception_name_m((unsigned)what->cause));
-    if (status == TW_E_UNSUPPORTED || status == TW_E_ARGUMENT) {
-        char text[80];
-
-        (void)snprintf(text, sizeof text, "%s; this unit traces A32 and T32 only",
-                       tw_status_name(status));
-        return tw_unit_wrong(unit, status, text);
-    }
+    if (status == TW_E_UNSUPPORTED || status == TW_E_ARGUMENT)
+        return tw_unit_wrong(unit, status,
+                             "this cannot be traced: the unit knows A32 and T32 only; for A64 take "
+                             "etmv4 or ete");
     return tw_unit_wrong(unit, status, tw_status_name(status));
 }
 

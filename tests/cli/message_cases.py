@@ -171,3 +171,41 @@ def every_command_has_a_manual_page(tool):
             equal([line for line in done.stderr.splitlines() if "adjust" not in line and "break" not in line], [], command)
     assert ".SH MORE ON OPTIONS" in (tool.folder / "pages" / "trackway-channels.1").read_text()
     assert "no such" in tool.run("--manual", "nowhere", status=3).err.lower()
+
+
+def readme_table():
+    """Rows of README's table of protocols, by name: the last column."""
+    rows = re.findall(r"^\|[^|]*\| `(\w+)` \|.*\|([^|]*)\|$", (ROOT / "README.md").read_text(), re.M)
+    return {name: last.strip() for name, last in rows}
+
+
+@case
+def readme_tells_what_can_be_encoded(tool):
+    table = readme_table()
+    equal(sorted(table), sorted(tool.run("--version").out.splitlines()[2].split()[1:]))
+    tool.write("arm.log", "trackway-log 1\nisa a32\ni 0x1000 eafffffe\n")
+    tool.write("riscv.log", "trackway-log 1\nisa rv64\ni 0x1000 0000006f\n")
+    for name, encodes in table.items():
+        words = ["encode", "riscv.log" if name.startswith(("etrace", "ntrace")) else "arm.log", "--protocol", name, "-o", f"of-{name}"]
+        if encodes == "yes":
+            tool.run(*words)
+        else:
+            said(tool, *words, status=2, has=[f'"{name}" cannot be encoded', "did you mean"])
+    tool.write("a64.log", "trackway-log 1\ni 0x1000 14000000\n")
+    for name in ("ptm", "etmv3"):
+        said(tool, "encode", "a64.log", "--protocol", name, "-o", "x", status=3, has=["line 2: ", "A32 and T32 only", "take etmv4 or ete"])
+
+
+@case
+def readme_tells_which_formats_have_instructions(tool):
+    sentence = re.search(r"`decode --instructions` works with `--format` ([^,]*(?:, [^,]*?)*), of perf.data files also with ([^.]*)\.",
+                         (ROOT / "README.md").read_text())
+    everywhere, perf = (set(re.findall(r"[a-z]+", text)) - {"and"} for text in sentence.groups())
+    every = re.search(r"--format FORMAT +(\S+)", tool.run("decode", "--help").out).group(1).split("|")
+    root = corpus() / "perf"
+    recording = [root / "p10-walk-percpu-etmv4-v1.perf.data", "--sysroot", root / "root"]
+    for words, works in (([ROOT / "tests" / "captures" / "demo"], everywhere), (recording, everywhere | perf)):
+        for name in every:
+            done = tool.run("decode", *words, "--instructions", "--format", name, "-q", "-o", "out", status=None)
+            equal((name, done.returncode == 2), (name, name not in works))
+            assert name in works or f"--instructions does not go with --format {name}" in done.err, done.err
