@@ -134,9 +134,10 @@ static enum tw_status step(struct tw_unit *unit, const struct tw_step *what)
         return tw_fail(&unit->fault, status, "ETMv3 has no exception %u (%s): take etmv4",
                        (unsigned)what->cause, tw_exception_name_m((unsigned)what->cause));
     if (status == TW_E_UNSUPPORTED || status == TW_E_ARGUMENT)
-        return tw_unit_wrong(unit, status,
-                             "this cannot be traced: the unit knows A32 and T32 only; for A64 take "
-                             "etmv4 or ete");
+        return tw_unit_wrong(
+            unit, status,
+            "this cannot be traced: the unit knows A32 and T32 only; for A64 take "
+            "etmv4 or ete");
     return tw_unit_wrong(unit, status, tw_status_name(status));
 }
 

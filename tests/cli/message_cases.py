@@ -208,4 +208,4 @@ def readme_tells_which_formats_have_instructions(tool):
         for name in every:
             done = tool.run("decode", *words, "--instructions", "--format", name, "-q", "-o", "out", status=None)
             equal((name, done.returncode == 2), (name, name not in works))
-            assert name in works or f"--instructions does not go with --format {name}" in done.err, done.err
+            assert name in works or f"--format {name}" in done.err, done.err
