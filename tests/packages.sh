@@ -1,6 +1,7 @@
 #!/bin/sh
 # packages.sh: builds the Debian packages of what is committed, without network, and holds them to lintian; in a
-# bare Debian (debootstrap, root) they install, work, and leave nothing when they are removed.
+# bare Debian (debootstrap, root) they install, work, and leave nothing when they are removed. Then autopkgtest, where it is
+# installed, runs their own tests there, with what each says that it needs.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 passed=0 failed=0 skipped=0
@@ -86,6 +87,11 @@ leaves_nothing() {
     diff "$work/before" "$work/after"
 }
 
+runs_autopkgtest() {
+    rm -f "$work"/*-dbgsym_*.deb
+    autopkgtest --no-built-binaries "$work"/*.deb "$work/trackway/" -- chroot "$work/bare"
+}
+
 ok "the packages build" builds
 [ $failed = 0 ] && ok "lintian finds neither errors nor warnings" is_clean
 if [ $failed != 0 ]; then
@@ -94,6 +100,12 @@ elif [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null; then
     ok "they install in a bare Debian" bare
     [ $failed = 0 ] && ok "tool and Python package work there" works
     [ $failed = 0 ] && ok "nothing is left when they are removed" leaves_nothing
+    if ! command -v autopkgtest >/dev/null; then
+        echo "skipped: no autopkgtest"
+        skipped=1
+    elif [ $failed = 0 ]; then
+        ok "autopkgtest runs the tests of the packages" runs_autopkgtest
+    fi
 else
     echo "skipped: the bare Debian wants root and debootstrap"
     skipped=1
