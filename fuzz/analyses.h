@@ -373,7 +373,7 @@ static void do_call_threads(const struct subject *subject)
     struct tw_run *runs[2] = { NULL, NULL };
     struct tw_calls *threads, *one;
 
-    if (!tw_calls_has_counter(subject->capture))
+    if (!tw_calls_has_counter(subject->capture, NULL))
         return;
     threads = count_on_threads(subject, &runs[0]);
     one = count_calls(subject, NULL, &runs[1]);

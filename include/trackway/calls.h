@@ -133,15 +133,19 @@ TW_API TW_MUST_USE enum tw_status tw_calls_take(struct tw_calls *calls, struct t
    With tw_calls_counter: which run it is that counts. */
 TW_API void tw_calls_run(struct tw_calls *calls, struct tw_run *run);
 /* The fast way: calls are rebuilt on the threads that decode, and the results are the same.  A run gets this as its
-   config's counter; after tw_run_new tell which run it is; then tw_run_all.  Captures that have it, neither events
-   nor inlined functions nor is_part, and of the run's filter buffers, sources and IDs alone. */
+   config's counter, in capture order; after tw_run_new tell which run it is; then tw_run_all.  Runs that have it,
+   and neither events nor inlined functions nor is_part. */
 TW_API struct tw_run_counter tw_calls_counter(struct tw_calls *calls);
 /* Whether a capture has it: not perf.data, whose threads move between ring buffers, and no program that depends on
-   the address space. */
-TW_API bool tw_calls_has_counter(struct tw_capture *capture);
+   the address space; and a run of this config (NULL: of all), which leaves out whole streams or nothing. */
+TW_API bool tw_calls_has_counter(struct tw_capture *capture,
+                                 const struct tw_run_config *config);
 /* Whether memory sufficed; ask it after tw_run_all, and once more after source lines of functions
    were asked for. */
 TW_API bool tw_calls_is_complete(const struct tw_calls *calls);
+/* Whether parts of a capture are missing beside those that it holds (is_part): then they have to be added before
+   tw_calls_finish, which takes it that there are none. */
+TW_API bool tw_calls_is_part(const struct tw_calls *calls);
 TW_API void tw_calls_free(struct tw_calls *calls);
 /* No more comes: what is open ends.  Call it before the results are read.  TW_E_MEMORY: there were more. */
 TW_API enum tw_status tw_calls_finish(struct tw_calls *calls);

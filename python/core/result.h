@@ -18,6 +18,7 @@ struct core_result {
     struct tw_run *run;     /* names are its symbols'; NULL: loaded */
     struct core_capture *capture;
     bool is_finished;
+    bool lacks_parts; /* calls: when they were finished */
 };
 
 extern const char *const core_kind_names[CORE_KINDS];

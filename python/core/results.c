@@ -64,13 +64,15 @@ static int take_name(PyObject *keywords, const char *key, const char *const *nam
 struct wishes {
     enum tw_profile_by by;
     bool follows_calls, with_time, with_inlined, is_logical;
+    bool is_part; /* calls of a part of the capture */
 };
 
 static enum tw_status make_handles(struct core_result *result, const struct wishes *wishes,
                                    struct tw_fault *fault)
 {
     const struct tw_calls_config calls = { .size = sizeof calls,
-                                           .is_logical = wishes->is_logical };
+                                           .is_logical = wishes->is_logical,
+                                           .is_part = wishes->is_part };
     struct tw_profile_config profile = { .size = sizeof profile,
                                          .by = wishes->by,
                                          .with_time = wishes->with_time,
@@ -101,6 +103,8 @@ static enum tw_status count_all(struct core_result *result, struct core_wish *wi
         counter = tw_profile_counter(result->profile);
     else if (result->kind == CORE_COVERAGE)
         counter = tw_coverage_counter(result->coverage);
+    else if (result->kind == CORE_CALLS)
+        counter = tw_calls_counter(result->calls);
     else
         counter = *tw_statistics_counter(result->statistics);
     status = core_cut(wish, result->capture->capture, fault);
@@ -114,21 +118,32 @@ static enum tw_status count_all(struct core_result *result, struct core_wish *wi
         tw_profile_run(result->profile, result->run);
     else if (result->kind == CORE_COVERAGE)
         tw_coverage_run(result->coverage, result->run);
-    return tw_run_all(result->run);
+    else if (result->kind == CORE_CALLS)
+        tw_calls_run(result->calls, result->run);
+    status = tw_run_all(result->run);
+    return status == TW_OK && result->calls && !tw_calls_is_complete(result->calls)
+               ? TW_E_MEMORY
+               : status;
 }
 
-static enum tw_status take_all(struct core_result *result, struct core_wish *wish,
+static enum tw_status take_all(struct core_result *result, struct core_wish *wish, bool is_part,
                                struct tw_fault *fault)
 {
     struct tw_part part = { .size = sizeof part };
-    enum tw_status status;
+    enum tw_status status = TW_OK;
 
     /* What needs the order of time cannot be cut: all of it is in the first part. */
-    if (wish->part > 1)
+    if (!is_part && wish->part > 1)
         return TW_OK;
-    if (!wish->config.order)
-        wish->config.order = TW_ORDER_TIME;
-    status = tw_run_new(&result->run, result->capture->capture, &wish->config, fault);
+    if (is_part)
+        status = core_cut(wish, result->capture->capture, fault);
+    wish->config.order = is_part              ? TW_ORDER_CAPTURE
+                         : wish->config.order ? wish->config.order
+                                              : TW_ORDER_TIME;
+    if (status == TW_OK)
+        status = tw_run_new(&result->run, result->capture->capture, &wish->config, fault);
+    if (status == TW_OK && is_part)
+        tw_calls_run(result->calls, result->run);
     while (status == TW_OK && (status = tw_run_next(result->run, &part)) == TW_OK)
         status = result->kind == CORE_CALLS
                      ? tw_calls_take(result->calls, result->run, &part)
@@ -143,24 +158,38 @@ enum tw_status core_finish(struct core_result *result)
     result->is_finished = true;
     if (result->kind == CORE_PROFILE)
         return tw_profile_finish(result->profile);
-    if (result->kind == CORE_CALLS)
+    if (result->kind == CORE_CALLS) {
+        result->lacks_parts = tw_calls_is_part(result->calls);
         return tw_calls_finish(result->calls);
+    }
     return result->kind == CORE_COVERAGE ? tw_coverage_finish(result->coverage) : TW_OK;
 }
 
-static enum tw_status work(struct core_result *result, struct core_wish *wish,
-                           const struct wishes *wishes, struct tw_fault *fault)
+/* Calls are followed on all threads where they can be. */
+static bool counts_calls(const struct core_result *result, const struct core_wish *wish)
 {
-    enum tw_status status = make_handles(result, wishes, fault);
+    return result->kind == CORE_CALLS && !wish->part && wish->config.threads != 1 &&
+           wish->config.order != TW_ORDER_TIME &&
+           tw_calls_has_counter(result->capture->capture, &wish->config);
+}
 
+static enum tw_status work(struct core_result *result, struct core_wish *wish,
+                           struct wishes *wishes, struct tw_fault *fault)
+{
+    enum tw_status status;
+
+    /* Threads of perf.data move from one ring buffer to another. */
+    wishes->is_part =
+        result->kind == CORE_CALLS && wish->part && !tw_capture_perf(result->capture->capture);
+    status = make_handles(result, wishes, fault);
     if (status != TW_OK)
         return status;
-    if (result->calls || wishes->with_time)
-        status = take_all(result, wish, fault);
+    if ((result->calls || wishes->with_time) && !counts_calls(result, wish))
+        status = take_all(result, wish, wishes->is_part, fault);
     else
         status = count_all(result, wish, fault);
-    /* Coverage is finished when it is read: until then it can be added to. */
-    if (status == TW_OK && result->kind != CORE_COVERAGE)
+    /* Coverage, and calls of a part, are finished when they are read: until then they can be added to. */
+    if (status == TW_OK && result->kind != CORE_COVERAGE && !wishes->is_part)
         status = core_finish(result);
     if (status != TW_OK && result->run && !fault->text[0])
         memcpy(fault->text, tw_run_fault(result->run), strlen(tw_run_fault(result->run)) + 1);
@@ -205,6 +234,8 @@ PyObject *core_analyse(struct core_capture *capture, PyObject *keywords)
 
 /* ---- files ---- */
 
+static const char read_already[] = "calls of a part are saved and added before they are read";
+
 static PyObject *save(PyObject *self, PyObject *path)
 {
     struct core_result *result = (struct core_result *)self;
@@ -213,7 +244,9 @@ static PyObject *save(PyObject *self, PyObject *path)
     const char *name = core_take_text(&arena, path);
     enum tw_status status = TW_E_ARGUMENT;
 
-    if (name) {
+    if (name && result->lacks_parts) {
+        (void)core_raise(status, read_already);
+    } else if (name) {
         if (result->kind == CORE_PROFILE)
             status = tw_profile_save(result->profile, name, &fault);
         else if (result->kind == CORE_CALLS)
@@ -252,7 +285,7 @@ PyObject *core_load(PyObject *module, PyObject *arguments)
         result = (struct core_result *)PyType_GenericAlloc(result_type, 0);
     if (result) {
         result->kind = (enum core_kind)found;
-        result->is_finished = found == CORE_PROFILE || found == CORE_CALLS;
+        result->is_finished = found == CORE_PROFILE;
         if (found == CORE_PROFILE)
             status = tw_profile_load(&result->profile, name, NULL, &fault);
         else if (found == CORE_CALLS)
@@ -314,10 +347,12 @@ static PyObject *add(PyObject *self, PyObject *other)
     }
     if (result->kind == CORE_COVERAGE && (result->is_finished || more->is_finished))
         return core_raise(TW_E_ARGUMENT, "coverage is added before it is read");
+    if (result->lacks_parts || more->lacks_parts)
+        return core_raise(TW_E_ARGUMENT, read_already);
     if (result->kind == CORE_PROFILE)
         status = tw_profile_add(result->profile, more->profile, &fault);
     else if (result->kind == CORE_CALLS)
-        status = tw_calls_add(result->calls, more->calls, &fault);
+        status = tw_calls_add(result->calls, more->calls, &fault), result->is_finished = false;
     else if (result->kind == CORE_COVERAGE)
         status = tw_coverage_add(result->coverage, more->coverage, &fault);
     else
@@ -358,6 +393,15 @@ static PyObject *kind_of(PyObject *self, void *none)
     return core_text(core_kind_names[((struct core_result *)self)->kind]);
 }
 
+static PyObject *is_part(PyObject *self, void *none)
+{
+    const struct core_result *result = (struct core_result *)self;
+
+    (void)none;
+    return PyBool_FromLong(result->kind == CORE_CALLS &&
+                           (result->lacks_parts || tw_calls_is_part(result->calls)));
+}
+
 static PyMethodDef methods[] = {
     { "save", save, METH_O,
       "save($self, path, /)\n--\n\nAs a file that can be added to others." },
@@ -369,6 +413,7 @@ static PyMethodDef methods[] = {
 
 static PyGetSetDef members[] = {
     { "kind", kind_of, NULL, "profile, calls, coverage or statistics", NULL },
+    { "is_part", is_part, NULL, "calls: other parts of the capture are missing", NULL },
     { "rows", core_rows, NULL, "what was found, as dicts", NULL },
     { "totals", core_totals, NULL, "sums over all", NULL },
     { "edges", core_edges, NULL, "calls: caller and callee (numbers of rows), kind, count",

@@ -39,6 +39,14 @@ def _size(path: Path) -> int:
         return 0
 
 
+def _is_perf(path: Path) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(8) == b"PERFILE2"
+    except OSError:
+        return False
+
+
 def _parts(path: Path, parts: int | None) -> list[Cut]:
     """(number, count) of each part of a capture; [None]: it is done whole."""
     if parts is None:
@@ -144,18 +152,20 @@ class _Progress:
 
 
 def run(task: Callable[[str, Cut], Any], paths: Path | Iterable[Path], client: Any, *, parts: int | None = None,
-        fan_in: int = FAN_IN, retries: int = 3, progress: Callable[[int, int], object] | None = None) -> Any:
+        fan_in: int = FAN_IN, retries: int = 3, progress: Callable[[int, int], object] | None = None,
+        by_time: Callable[[Path], bool] = lambda path: False) -> Any:
     """The sum of task(path, part) over all captures and their parts: what the functions below stand on.
 
     parts: how many parts each capture is cut into (default: one for each quarter of a gigabyte). What
-    needs the order of time (calls, and profiles with them) is done in one piece.
+    needs the order of time (profiles with calls, and calls of perf.data) is done in one piece.
     retries: how often a task that failed is tried again; one whose worker went away is done again anyway.
     progress: called as progress(done, total) while tasks end, `done` always greater than before: one call at a time,
     in a thread of Dask, and as the last one progress(total, total), once, in the caller's thread when the result is
     there. None comes after `run` has returned or raised. What it raises ends the job: tasks that are left are
     cancelled, and `run` raises it.
+    by_time: whether a capture is one task in any case.
     """
-    work = [(path, part) for path in each(paths) for part in _parts(path, parts)]
+    work = [(path, part) for path in each(paths) for part in _parts(path, 1 if by_time(path) else parts)]
     if not work:
         raise ValueError("there is no capture")
     if fan_in < 2:
@@ -189,11 +199,12 @@ class _Task:
 def _kind(kind: str, paths: Path | Iterable[Path], client: Any, *, options: dict[str, Any] | None = None,
           parts: int | None = None, fan_in: int = FAN_IN, retries: int = 3,
           progress: Callable[[int, int], object] | None = None, **filters: Any) -> Any:
+    # The first of their parts would do it all.
     by_function = filters.get("by", "function") == "function"
-    if kind == "calls" or kind == "profile" and (filters.get("calls", by_function) or filters.get("with_time")):
-        parts = parts or 1  # the first part would do it all
+    with_calls = kind == "profile" and bool(filters.get("calls", by_function) or filters.get("with_time"))
     task = _Task(_answer, kind, options or {}, filters)
-    return run(task, paths, client, parts=parts, fan_in=fan_in, retries=retries, progress=progress)
+    return run(task, paths, client, parts=parts, fan_in=fan_in, retries=retries, progress=progress,
+               by_time=lambda path: with_calls or kind == "calls" and _is_perf(path))
 
 
 def profile(paths: Path | Iterable[Path], client: Any, **how: Any) -> Profile:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Results of analyses: rows, tables, sums, files, pictures."""
+import copy
 import html
 import pathlib
 import tempfile
@@ -116,6 +117,16 @@ class Calls(Result):
     kind = "calls"
     _columns = ("self", "total", "entries", "name")
     _picture = "svg"
+
+    @property
+    def is_part(self) -> bool:
+        """Whether parts of a capture are missing beside those that it holds (`part=`): they have to be added before
+        anything is read, and what is read is then said as if there were none."""
+        return self._core.is_part
+
+    def add(self, other: Self) -> Self:
+        """Adds another result to this one."""
+        return super().add(copy.copy(other) if other.is_part else other)  # the library moves the ends of parts
 
     @property
     def edges(self) -> list[dict[str, Any]]:

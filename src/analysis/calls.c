@@ -317,6 +317,11 @@ bool tw_calls_is_complete(const struct tw_calls *calls)
     return !calls->machine.is_out && tw_functions_are_whole(&calls->functions);
 }
 
+bool tw_calls_is_part(const struct tw_calls *calls)
+{
+    return calls->segments.count != 0;
+}
+
 const struct tw_functions *tw_calls_functions(const struct tw_calls *calls)
 {
     return &calls->functions;

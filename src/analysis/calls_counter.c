@@ -340,9 +340,22 @@ struct tw_run_counter tw_calls_counter(struct tw_calls *calls)
                                     .release = release };
 }
 
-bool tw_calls_has_counter(struct tw_capture *capture)
+static bool leaves_streams_whole(const struct tw_run_config *config)
 {
-    if (tw_capture_perf(capture))
+    const struct tw_filter *filter = config ? config->filter : NULL;
+
+    if (config && (config->extent || config->is_joined))
+        return false;
+    return !filter || !(filter->cpu_count || filter->pid_count || filter->tid_count ||
+                        filter->comm_count || filter->levels || filter->range_count ||
+                        filter->function_count || filter->has_from || filter->has_to ||
+                        filter->has_from_time || filter->has_to_time ||
+                        filter->has_from_instruction || filter->has_to_instruction);
+}
+
+bool tw_calls_has_counter(struct tw_capture *capture, const struct tw_run_config *config)
+{
+    if (tw_capture_perf(capture) || !leaves_streams_whole(config))
         return false;
     for (size_t i = 0; i < tw_capture_image_count(capture); i++)
         if (tw_image_has_spaces(tw_capture_image(capture, (uint32_t)i)))

@@ -463,7 +463,7 @@ static void captures_are_counted_on_threads(void **state)
         check_case("%s", runs.runs[i].path);
         if (run_open(&capture, &runs.runs[i], NULL, NULL) != TW_OK)
             continue;
-        if (tw_calls_has_counter(capture)) {
+        if (tw_calls_has_counter(capture, NULL)) {
             const bool is_logical = i & 1;
 
             check_same(take_all(calls_new(is_logical, false), capture),

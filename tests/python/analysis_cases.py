@@ -63,6 +63,23 @@ def parts_make_the_whole(tool):
                     total += make(part=(number, 5), **how)
                 equal(total.to_bytes(), make(**how).to_bytes(), f"{path} {kind}")
     with trackway.open(DEMO) as capture:
+        one = tool.folder / "calls.twr"
+        tool.run("calls", DEMO, "--part", "2/3", "--save", one)
+        equal(capture.calls(part=(2, 3)).to_bytes(), one.read_bytes(), "calls of a part are those of the program")
+        first, second = capture.calls(part=(1, 3)), capture.calls(part=(2, 3))
+        assert first.is_part and second.is_part and not capture.calls().is_part
+        before, third = second.to_bytes(), capture.calls(part=(3, 3))
+        total = capture.calls(part=(1, 3)).add(third).add(second)
+        equal((total.is_part, second.to_bytes()), (False, before), "what was added stays as it is")
+        assert second.rows
+        for one_way, other in ((first, second), (second, first)):
+            try:
+                one_way += other
+            except trackway.Error as problem:
+                assert "before they are read" in str(problem), problem
+            else:
+                raise AssertionError("what was read as if there were no neighbours cannot be joined to them")
+        equal(capture.calls(threads=3).to_bytes(), capture.calls(threads=1).to_bytes(), "calls on threads")
         whole = capture.elements()
         parts = [capture.elements(part=(number, 3)) for number in (1, 2, 3)]
         equal(sum(int(part["count"][part["type"] == trackway.INSTR_RANGE].sum()) for part in parts),

@@ -194,6 +194,11 @@ def every_kind_and_analyses_of_ones_own(tool):
     with cluster(tool.folder, 1) as (client, _):
         for kind in ("calls", "statistics", "profile"):
             equal(getattr(trackway.dask, kind)(paths, client, fan_in=2).to_bytes(), one_process(kind, paths), kind)
+        for kind in ("calls", "coverage"):
+            steps = []
+            equal(getattr(trackway.dask, kind)(DEMO, client, parts=5, fan_in=8, progress=lambda *step: steps.append(step)).to_bytes(),
+                  one_process(kind, [DEMO]), f"{kind} in parts")
+            equal(steps[-1], (6, 6), f"tasks of {kind}")
         equal(trackway.dask.analyse(Types, paths, client).counts, trackway.analyse(Types, paths).counts)
         for wrong in (lambda: trackway.dask.profile([], client),
                       lambda: trackway.dask.profile(paths, client, fan_in=1)):

@@ -25,19 +25,11 @@ static bool is_done_whole(const struct feed *feed, const struct session *session
     return feed->is_whole && (!feed->is_cut || session->perf);
 }
 
-/* Calls are followed on all threads where nothing but whole streams is left out. */
+/* Calls are followed on all threads where they can be. */
 static bool counts_calls(const struct one *one, const struct tw_run_config *config)
 {
-    const struct tw_filter *filter = config->filter;
-
-    if (!one->feed->calls_counter || config->extent || config->is_joined ||
-        config->threads == 1 || !tw_calls_has_counter(one->session->capture))
-        return false;
-    return !filter || !(filter->cpu_count || filter->pid_count || filter->tid_count ||
-                        filter->comm_count || filter->levels || filter->range_count ||
-                        filter->function_count || filter->has_from || filter->has_to ||
-                        filter->has_from_time || filter->has_to_time ||
-                        filter->has_from_instruction || filter->has_to_instruction);
+    return one->feed->calls_counter && config->threads != 1 &&
+           tw_calls_has_counter(one->session->capture, config);
 }
 
 static void change(void *context, struct tw_run_config *config)
