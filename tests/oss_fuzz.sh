@@ -12,14 +12,14 @@ else
 fi
 cd "$(dirname "$0")/.."
 passed=0 failed=0
-check() { # NAME COMMAND...
-    name=$1
+check() { # WHAT COMMAND...
+    what=$1
     shift
     if "$@" >"$work/output" 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "failed: $name"
+        echo "failed: $what"
         tail -n 20 "$work/output"
     fi
 }
