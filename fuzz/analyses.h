@@ -63,6 +63,26 @@ static uint64_t take_file(const struct bundle *bundle, const char *name)
     return sum;
 }
 
+/* The saved file added to itself, and to that: the order does not matter. */
+static void merge_saved(const struct bundle *bundle)
+{
+    static const char *const names[] = { "saved", "twice", "thrice", "other" };
+    char paths[4][BUNDLE_PATH];
+    const char *const first[] = { paths[0], paths[0] }, *const rest[] = { paths[1], paths[0] },
+                      *const back[] = { paths[0], paths[1] };
+    uint64_t sum;
+
+    for (size_t i = 0; i < 4; i++)
+        bundle_path(paths[i], bundle, names[i]);
+    require(tw_merge(paths[1], first, 2, NULL, NULL) == TW_OK);
+    require(tw_merge(paths[2], rest, 2, NULL, NULL) == TW_OK);
+    require(tw_merge(paths[3], back, 2, NULL, NULL) == TW_OK);
+    sum = take_file(bundle, names[2]);
+    require(sum && sum == take_file(bundle, names[3]));
+    for (size_t i = 1; i < 4; i++)
+        bundle_remove(bundle, names[i]);
+}
+
 /* ---- elements ---- */
 
 static uint64_t elements_of(const struct subject *subject, const struct tw_run_config *config,
@@ -288,6 +308,7 @@ static uint64_t save_calls(const struct subject *subject, struct tw_calls *calls
     require(tw_calls_save(again, path, NULL) == TW_OK);
     require(take_file(subject->bundle, "saved") == sum);
     tw_calls_free(again);
+    merge_saved(subject->bundle);
     bundle_remove(subject->bundle, "saved");
     return sum;
 }
@@ -421,6 +442,7 @@ static void save_profile(const struct subject *subject, struct tw_profiler *prof
     require(tw_profile_save(again, path, NULL) == TW_OK);
     require(take_file(subject->bundle, "saved") == sum);
     tw_profile_free(again);
+    merge_saved(subject->bundle);
     bundle_remove(subject->bundle, "saved");
 }
 
@@ -493,6 +515,7 @@ static uint64_t save_coverage(const struct subject *subject, const struct tw_cov
     require(take_file(subject->bundle, "saved") == sum);
     show_with_programs(subject, again);
     tw_coverage_free(again);
+    merge_saved(subject->bundle);
     bundle_remove(subject->bundle, "saved");
     return sum;
 }

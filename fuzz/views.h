@@ -352,6 +352,7 @@ static void do_channels(const struct subject *subject)
     require(tw_pc_samples_save(samples, path, NULL) == TW_OK);
     require(tw_pc_samples_load(&again, path, NULL, NULL) == TW_OK);
     require(tw_pc_samples_add(again, samples) == TW_OK);
+    merge_saved(subject->bundle);
     bundle_remove(subject->bundle, "saved");
     tw_pc_samples_free(again);
     tw_pc_samples_free(samples);

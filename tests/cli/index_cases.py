@@ -207,6 +207,7 @@ def wrong_words_of_index_are_told(tool):
             (["index", "frob", "snap"], 2, "there are build, show and find"),
             (["index", "find", "snap"], 2, "find wants --at"),
             (["index", "find", "snap", "--at", "frob"], 2, "is no place"),
+            (["index", "find", "snap", "--at", "frobs"], 2, "is no place"), (["index", "find", "snap", "--at", "1e99s", "--clock", "1k"], 2, "is no place"),
             (["index", "find", "snap", "--at", "sync:0"], 2, "is no place"),
             (["index", "find", "snap", "--at", "1.5s"], 2, "want --clock"),
             (["index", "build", "snap", "--block", "1000"], 2, "power of two"),

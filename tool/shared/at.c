@@ -14,19 +14,24 @@ static bool wrong(const struct options *options)
 }
 
 /* "1.25s": seconds by --clock. */
-static bool parse_seconds(struct tw_run_place *place, const struct options *options,
-                          const char *text)
+static bool read_seconds(double *seconds, const char *text)
 {
     char *end;
-    const double seconds = strtod(text, &end);
+
+    *seconds = strtod(text, &end);
+    return end != text && strcmp(end, "s") == 0;
+}
+
+static bool take_seconds(struct tw_run_place *place, const struct options *options,
+                         double seconds)
+{
     const double ticks = seconds * (double)options->clock.value;
 
-    if (end == text || strcmp(end, "s") != 0 || !(ticks >= 0) ||
-        ticks >= 18446744073709549568.0)
-        return false;
     if (!options->clock.is_given)
         return options_wrong(options, "--at: seconds want --clock HZ with them");
-    *place = (struct tw_run_place){ .kind = TW_PLACE_TIME, .value = (uint64_t)ticks };
+    if (!(ticks >= 0) || ticks >= 18446744073709549568.0)
+        return wrong(options);
+    place->value = (uint64_t)ticks;
     return true;
 }
 
@@ -46,6 +51,7 @@ bool place_parse(struct tw_run_place *place, const struct options *options)
         { "trace-on:", TW_PLACE_NTH, TW_INDEX_TRACE_ON },
     };
     const char *text = options->at;
+    double seconds;
 
     *place = (struct tw_run_place){ .kind = TW_PLACE_TIME };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -60,9 +66,8 @@ bool place_parse(struct tw_run_place *place, const struct options *options)
     }
     if (parse_number(&place->value, text))
         return place->kind != TW_PLACE_NTH || place->value ? true : wrong(options);
-    if (place->kind == TW_PLACE_TIME && text[0] && text[strlen(text) - 1] == 's')
-        return parse_seconds(place, options, text) ||
-               (options->clock.is_given && wrong(options));
+    if (place->kind == TW_PLACE_TIME && read_seconds(&seconds, text))
+        return take_seconds(place, options, seconds);
     return wrong(options);
 }
 
