@@ -69,8 +69,8 @@ struct tw_branch {
     void *writer;               /* packets_in.c: of those that are fed ... */
     uint8_t *written;           /* ... and their bytes */
     const uint8_t *packet_bytes;
-    uint64_t packet_end;  /* capture offset behind it */
-    struct tw_packet run; /* of unsynchronized bytes, joined */
+    uint64_t packet_end;   /* capture offset behind it */
+    struct tw_packet *run; /* of unsynchronized bytes, joined: a whole struct of the protocol */
     bool has_run;
     uint8_t *run_bytes;
     size_t run_size, run_room;

@@ -102,16 +102,16 @@ static bool extend_run(struct tw_branch *branch)
         return false;
     }
     if (!branch->has_run) {
-        branch->run = *packet;
+        *branch->run = *packet;
         branch->run_size = 0;
         branch->has_run = true;
     }
-    if (branch->run_size && branch->run.spare_bits)
+    if (branch->run_size && branch->run->spare_bits)
         branch->run_size--; /* this one begins in the last byte of the one before */
     memcpy(branch->run_bytes + branch->run_size, branch->packet_bytes, packet->size);
     branch->run_size += packet->size;
-    branch->run.spare_bits = packet->spare_bits;
-    branch->run.size = (uint32_t)branch->run_size;
+    branch->run->spare_bits = packet->spare_bits;
+    branch->run->size = (uint32_t)branch->run_size;
     branch->run_end = branch->packet_end;
     if (!branch->decoder)
         branch->stats.seen.unsynced_bytes += packet->size;
@@ -158,7 +158,7 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
     if (branch->has_run) {
         branch->has_run = false;
         branch->run_size = 0;
-        view->packet = &branch->run;
+        view->packet = branch->run;
         view->bytes = branch->run_bytes;
     } else {
         branch->has_packet = false;

@@ -30,6 +30,7 @@ void tw_branch_free(struct tw_branch *branch)
     tw_bits_free(branch);
     tw_give(allocator, branch->reader);
     tw_give(allocator, branch->packet);
+    tw_give(allocator, branch->run);
     tw_give(allocator, branch->writer);
     tw_give(allocator, branch->written);
     tw_give(allocator, branch->run_bytes);
@@ -148,7 +149,8 @@ static enum tw_status set_up_reader(struct tw_branch *branch)
 
     branch->reader = tw_take(allocator, protocol->reader_size);
     branch->packet = tw_take(allocator, protocol->packet_size);
-    if (!branch->reader || !branch->packet)
+    branch->run = tw_take(allocator, protocol->packet_size);
+    if (!branch->reader || !branch->packet || !branch->run)
         return tw_fail(&branch->tree->fault, TW_E_MEMORY, "no memory for a packet reader");
     if (tw_bits_new(branch) != TW_OK)
         return tw_fail(&branch->tree->fault, TW_E_MEMORY, "no memory for a packet reader");

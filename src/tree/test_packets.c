@@ -2,6 +2,7 @@
 /* Tests of packets as a tree lists them: their kinds, and what is counted of them. */
 #include "check.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,9 +253,44 @@ static void lines_keep_to_their_room(void **state)
     check_lines(tree, 4);
 }
 
+/* Bytes without synchronization are a packet of the protocol as others are: whole, and with nothing in it but the head. */
+static void what_is_not_synchronized_is_a_whole_packet(void **state)
+{
+    static const uint8_t trace[] = { 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f, 0x1f };
+    const struct tw_tree_config config = { .size = sizeof config, .packets_only = true };
+    struct tw_packet_view view = { .size = sizeof view }, copy = { .size = sizeof copy };
+    max_align_t memory[128];
+    struct tw_tree *tree;
+
+    (void)state;
+    for (size_t i = 0; tw_protocols[i]; i++) {
+        const struct tw_tree_source source = { .size = sizeof source,
+                                               .protocol = tw_protocols[i]->name,
+                                               .id = 0x10 };
+        const uint8_t *behind;
+
+        CHECK_CASE(source.protocol);
+        CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
+        if (tw_tree_add_source(tree, NULL, &source) == TW_OK) {
+            CHECK_EQ(tw_tree_feed(tree, trace, sizeof trace), TW_OK);
+            CHECK_EQ(tw_tree_finish(tree), TW_OK);
+            while (tw_tree_next_packet(tree, &view) == TW_OK) {
+                CHECK(tw_packet_copy(&copy, memory, sizeof memory, &view) > 0);
+                behind = (const uint8_t *)(copy.packet + 1);
+                for (size_t k = 0;
+                     view.is_not_sync && k < tw_protocols[i]->packet_size - sizeof *copy.packet;
+                     k++)
+                    CHECK_EQ(behind[k], 0);
+            }
+        }
+        tw_tree_free(tree);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_synchronized_is_a_whole_packet),
         cmocka_unit_test(every_type_has_a_name_and_a_kind),
         cmocka_unit_test(every_kind_has_a_name_of_its_own),
         cmocka_unit_test(counts_follow_the_kinds),
