@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Fuzzes the server of GDB's remote protocol: any bytes of a client, with a target of a few threads. */
+/* The server of GDB's remote protocol: any bytes of a client, with a target of a few threads.  What it answers does not
+   depend on the pieces that the bytes come in, and is packets and acknowledgements, nothing else. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +93,33 @@ static void monitor(void *context, struct gdb_text *out, uint32_t *thread, const
     *thread = (uint32_t)strlen(line);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* "+", "-" and "$...#xx", whose sum is right. */
+static void check_answers(const char *text, size_t size)
+{
+    size_t at = 0;
+
+    while (at < size) {
+        const char *hash;
+        unsigned sum = 0;
+        char said[3];
+
+        if (text[at] == '+' || text[at] == '-') {
+            at++;
+            continue;
+        }
+        check(text[at] == '$');
+        hash = memchr(text + at, '#', size - at);
+        check(hash && (size_t)(hash - text) + 3 <= size);
+        for (const char *c = text + at + 1; c < hash; c++)
+            sum += (unsigned char)*c;
+        (void)snprintf(said, sizeof said, "%02x", sum & 0xff);
+        check(memcmp(hash + 1, said, 2) == 0);
+        at = (size_t)(hash - text) + 3;
+    }
+}
+
+/* All that it says to bytes that come `piece` at a time. */
+static struct gdb_text answers(const uint8_t *data, size_t size, size_t piece)
 {
     struct machine machine = { { 64, 128, 192 } };
     const struct gdb_target target = { .context = &machine,
@@ -106,13 +134,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                        .move = move,
                                        .monitor = monitor };
     struct gdb_server *server = malloc(sizeof *server);
+    struct gdb_text out = { NULL, 0, 0 };
 
-    if (!server)
-        return 0;
+    check(server != NULL);
     gdb_server_init(server, &target);
-    gdb_server_take(server, data, size);
+    for (size_t at = 0; at < size; at += piece)
+        gdb_server_take(server, data + at, size - at < piece ? size - at : piece);
     check(server->thread < THREADS && server->resumed < THREADS);
+    gdb_text_add(&out, server->out.text ? server->out.text : "", server->out.size);
     gdb_server_free(server);
     free(server);
+    return out;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct gdb_text whole, pieces;
+
+    if (!size)
+        return 0;
+    whole = answers(data, size, size);
+    pieces = answers(data, size, 1 + data[0] % 5);
+    check(whole.size == pieces.size && memcmp(whole.text, pieces.text, whole.size) == 0);
+    check_answers(whole.text, whole.size);
+    gdb_text_free(&whole);
+    gdb_text_free(&pieces);
     return 0;
 }
