@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text is a script for the Trace Buffer Unit, with an execution log behind it for the trace unit:
-   it runs, or says which line is wrong. */
+   it runs, or says which line is wrong; and says the same again. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 struct run {
     const uint8_t *log;
     size_t log_size, lines;
+    uint64_t said; /* of all lines */
 };
 
 static void put_line(void *context, const char *text, size_t size)
@@ -18,6 +19,8 @@ static void put_line(void *context, const char *text, size_t size)
 
     if (strlen(text) != size)
         abort();
+    for (size_t i = 0; i < size; i++)
+        run->said = (run->said ^ (uint8_t)text[i]) * 0x100000001b3;
     run->lines++;
 }
 
@@ -61,10 +64,11 @@ static size_t find_log(const uint8_t *data, size_t size)
     return size;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* What it said, and how it ended. */
+static uint64_t run_script(const uint8_t *data, size_t size)
 {
     const size_t script = find_log(data, size);
-    struct run run = { data + script, size - script, 0 };
+    struct run run = { data + script, size - script, 0, 0 };
     const struct tw_sim_config config = {
         .size = sizeof config,
         .is_json = size && data[size - 1] & 1,
@@ -83,6 +87,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != TW_OK && !fault.text[0])
         abort();
     if (result.failed > result.expected)
+        abort();
+    put_line(&run, fault.text, strlen(fault.text));
+    return run.said ^ (uint64_t)status;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (run_script(data, size) != run_script(data, size))
         abort();
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any text is a script for the Trace Control Interface, with a hart's log behind it: it runs, or says which
-   line is wrong. */
+   line is wrong; and says the same again. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +10,20 @@
 struct run {
     const uint8_t *log;
     size_t log_size;
+    uint64_t said; /* of all lines, and of what was saved */
 };
+
+static void note(struct run *run, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        run->said = (run->said ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
+}
 
 static void put_line(void *context, const char *text, size_t size)
 {
-    (void)context;
     if (strlen(text) != size)
         abort();
+    note(context, text, size);
 }
 
 static bool load(void *context, const char *name, const uint8_t **bytes, size_t *size)
@@ -33,8 +40,8 @@ static bool save(void *context, const char *name, const uint8_t *bytes, size_t s
 {
     uint8_t sum = 0;
 
-    (void)context;
-    (void)name;
+    note(context, name, strlen(name));
+    note(context, bytes, size);
     for (size_t i = 0; i < size; i++)
         sum ^= bytes[i];
     return sum < 250;
@@ -53,10 +60,11 @@ static size_t find_log(const uint8_t *data, size_t size)
     return size;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* What it said, and how it ended. */
+static uint64_t run_script(const uint8_t *data, size_t size)
 {
     const size_t script = find_log(data, size);
-    struct run run = { data + script, size - script };
+    struct run run = { data + script, size - script, 0 };
     const struct tw_sim_config config = {
         .size = sizeof config,
         .is_json = size && data[size - 1] & 1,
@@ -76,6 +84,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != TW_OK && !fault.text[0])
         abort();
     if (result.failed > result.expected)
+        abort();
+    note(&run, fault.text, strlen(fault.text));
+    return run.said ^ (uint64_t)status;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (run_script(data, size) != run_script(data, size))
         abort();
     return 0;
 }
