@@ -134,7 +134,7 @@ static struct gdb_text answers(const uint8_t *data, size_t size, size_t piece)
                                        .move = move,
                                        .monitor = monitor };
     struct gdb_server *server = malloc(sizeof *server);
-    struct gdb_text out = { NULL, 0, 0 };
+    struct gdb_text out = { .text = NULL };
 
     check(server != NULL);
     gdb_server_init(server, &target);
