@@ -70,26 +70,6 @@ TW_INLINE bool take_frequent(struct tw_etrace_reader *codec, struct tw_etrace_pa
     return true;
 }
 
-/* A frame that is whole and holds trace.  False: for tw_etrace_transport_next. */
-TW_INLINE bool read_frame(const struct tw_etrace_transport *transport,
-                          struct tw_etrace_frame *frame, const uint8_t *data, size_t size)
-{
-    const uint8_t length = data[0] & 0x1f;
-
-    if (transport->encapsulation != TW_ETRACE_ENCAP_LEN5_TYPE2)
-        return tw_etrace_frame_read(transport, frame, data, size) == TW_OK &&
-               frame->kind <= TW_ETRACE_FRAME_DATA;
-    if (TW_UNLIKELY(length == 0 || (data[0] >> 6) != 1))
-        return false;
-    *frame = (struct tw_etrace_frame){
-        .kind = data[0] & 0x20 ? TW_ETRACE_FRAME_DATA : TW_ETRACE_FRAME_INST,
-        .header_size = 1,
-        .payload_size = length,
-        .size = 1u + length,
-    };
-    return true;
-}
-
 static void take_frame(struct tw_etrace_packet *packet, const struct tw_etrace_frame *frame)
 {
     packet->flow = frame->flow;
@@ -125,7 +105,7 @@ static TW_NOINLINE struct tw_etrace_packet *read_frequent(struct tw_etrace_reade
         const size_t left = tw_bytes_left(in);
         struct tw_etrace_frame frame;
 
-        if (TW_UNLIKELY(!read_frame(&codec->transport, &frame, in->at, left)))
+        if (TW_UNLIKELY(!tw_etrace_frame_whole(&codec->transport, &frame, in->at, left)))
             break;
         clear(packet);
         take_frame(packet, &frame);

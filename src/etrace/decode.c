@@ -45,22 +45,14 @@ static void begin(struct tw_stage *stage, struct tw_etrace_decoder *decoder,
     find_place(stage);
 }
 
-/* What the next packet is; the common encapsulation without a call. */
+/* What the next packet is. */
 TW_INLINE enum tw_status next_frame(struct tw_etrace_transport *transport,
                                     struct tw_etrace_frame *frame, const uint8_t *data,
                                     size_t size, bool is_last)
 {
-    if (transport->encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2 && transport->is_synced &&
-        !transport->block_size && size >= 32 && data[0] >> 5 == 2 && data[0] & 0x1f) {
-        frame->kind = TW_ETRACE_FRAME_INST;
-        frame->is_reversed = false;
-        frame->has_stamp = false;
-        frame->header_size = 1;
-        frame->header_bits = 0;
-        frame->payload_size = data[0] & 0x1f;
-        frame->size = 1u + frame->payload_size;
+    if (transport->is_synced && !transport->block_size && size >= 32 &&
+        tw_etrace_frame_whole(transport, frame, data, size))
         return TW_OK;
-    }
     return tw_etrace_transport_next(transport, frame, data, size, is_last);
 }
 
@@ -79,7 +71,7 @@ static void pass(struct tw_stage *stage, uint64_t offset, uint32_t size)
         tw_stage_add(stage, TW_ELEMENT_NO_SYNC, stage->index)->reason = TW_REASON_INIT;
 }
 
-static void begin_packet(struct tw_stage *stage, uint64_t offset, uint32_t size)
+void tw_etrace_begin_packet(struct tw_stage *stage, uint64_t offset, uint32_t size)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
 
@@ -138,11 +130,11 @@ static void take_frame(struct tw_stage *stage, const struct tw_etrace_frame *fra
 
     stage->at += frame->size;
     if (TW_LIKELY(frame->kind <= TW_ETRACE_FRAME_DATA)) {
-        begin_packet(stage, offset, frame->size);
+        tw_etrace_begin_packet(stage, offset, frame->size);
         /* 64 bytes behind the input may be read. */
         take_payload(stage, frame, data, (size_t)(stage->end - data) + 64);
     } else if (frame->kind == TW_ETRACE_FRAME_BAD) {
-        begin_packet(stage, offset, frame->size);
+        tw_etrace_begin_packet(stage, offset, frame->size);
         tw_etrace_fail(stage, TW_ERROR_RESERVED_HEADER, data[0]);
     } else { /* how a run of idle bytes is cut depends on how they were fed */
         pass(stage, offset, frame->size);
@@ -182,10 +174,13 @@ static bool decode_stretch(struct tw_stage *stage)
             return false;
         if (size == 0)
             return true;
+        tw_etrace_pass_plain(stage);
+        if (decoder->phase != TW_ETRACE_IDLE || stage->at == stage->end)
+            continue;
         if (next_frame(transport, &frame, stage->at, size, stage->is_last) != TW_OK) {
             if (stage->has_gap || !stage->is_last)
                 return true;
-            begin_packet(stage, tw_stage_offset(stage, stage->at), (uint32_t)size);
+            tw_etrace_begin_packet(stage, tw_stage_offset(stage, stage->at), (uint32_t)size);
             tw_etrace_fail(stage, TW_ERROR_TRUNCATED, *stage->at);
             stage->at = stage->end;
             mark(stage);
@@ -207,7 +202,7 @@ static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
     tw_etrace_untie(decoder);
     if (!decoder->has_begun)
         return;
-    begin_packet(stage, at->offset, 1);
+    tw_etrace_begin_packet(stage, at->offset, 1);
     tw_etrace_fail(stage, TW_ERROR_DISCONTINUITY, 0);
     mark(stage);
 }

@@ -191,6 +191,8 @@ enum tw_status tw_etrace_decode(void *state, struct tw_follow *follow, struct tw
 enum tw_status tw_etrace_end(void *state, struct tw_follow *follow, struct tw_output *output);
 void tw_etrace_decoder_init(void *state, const void *config);
 void tw_etrace_decoder_reset(void *state);
+/* A packet begins; the place is what the last one left. */
+void tw_etrace_begin_packet(struct tw_stage *stage, uint64_t offset, uint32_t size);
 void tw_etrace_code_config(struct tw_code_config *code, const void *config);
 /* split.c */
 void tw_etrace_state(void *decoder, struct tw_follow *follow, struct tw_state *state);
@@ -255,6 +257,17 @@ void tw_etrace_take(struct tw_stage *stage);
 bool tw_etrace_go_on(struct tw_stage *stage);
 /* What was traced is no longer known to go on. */
 void tw_etrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail);
+
+/* The way of the packet at hand begins. */
+void tw_etrace_set_goal(struct tw_etrace_decoder *decoder);
+
+/* plain.c */
+
+/* Packets that most of a trace is, as far as they go; of the last one the way may be left to be gone on. */
+void tw_etrace_pass_plain(struct tw_stage *stage);
+/* Blocks up to the last outcome that waits, as far as they are known: the program is at the end of a plain block
+   of which nothing was told. */
+void tw_etrace_pass_outcomes(struct tw_stage *stage);
 
 /* data.c: a te_data packet. */
 void tw_etrace_take_data(struct tw_stage *stage);

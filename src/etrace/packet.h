@@ -95,12 +95,21 @@ struct tw_etrace_reader {
     const struct tw_allocator *allocator;
 };
 
-/* Formats 1 and 2, which most packets have, of at most 16 bytes, all of which may be read: what
-   tw_etrace_parse does for them.  False: it is none of these, or has errors; nothing is done.  Only where
-   the shape has_usual_flow. */
-TW_INLINE bool tw_etrace_parse_flow(const struct tw_etrace_shape *shape,
-                                    struct tw_etrace_packet *out, const uint8_t *bytes,
-                                    unsigned size)
+/* A packet of format 1 or 2, which most are. */
+struct tw_etrace_flow {
+    uint32_t branch_map;
+    uint32_t irdepth;
+    uint64_t field;
+    uint8_t format;
+    uint8_t branches;
+    bool has_address, notify, updiscon, irreport; /* the last three with an address alone */
+};
+
+/* Reads a payload of at most 16 bytes, all of which may be read.  False: it is none of these, or has errors.  Only
+   where the shape has_usual_flow. */
+TW_INLINE bool tw_etrace_read_flow(const struct tw_etrace_shape *shape,
+                                   struct tw_etrace_flow *out, const uint8_t *bytes,
+                                   unsigned size)
 {
     static const uint8_t map_bits[32] = { 31, 1,  3,  3,  7,  7,  7,  7,  15, 15, 15,
                                           15, 15, 15, 15, 15, 31, 31, 31, 31, 31, 31,
@@ -108,39 +117,69 @@ TW_INLINE bool tw_etrace_parse_flow(const struct tw_etrace_shape *shape,
     const unsigned width = shape->address_bits, depth = shape->irdepth;
     const struct tw_payload_window in = tw_payload_window(bytes, size);
     const unsigned format = in.low & 3;
-    unsigned branches = 0, at = 2;
-    uint64_t field, flags, change;
-    bool has_address;
+    unsigned branches = 0, bits = 0, at = 2;
+    uint64_t flags, change;
 
+    *out = (struct tw_etrace_flow){ .format = (uint8_t)format };
     if (TW_UNLIKELY(format != 1 && format != 2))
         return false;
     if (format == 1) {
         branches = in.low >> 2 & 31;
-        at = 7 + map_bits[branches];
+        bits = map_bits[branches];
+        at = 7 + bits;
     }
-    has_address = format == 2 || branches;
-    if (TW_UNLIKELY(!tw_payload_is_done(in, size, has_address ? at + width + 3 + depth : at)))
+    out->has_address = format == 2 || branches;
+    if (TW_UNLIKELY(
+            !tw_payload_is_done(in, size, out->has_address ? at + width + 3 + depth : at)))
         return false;
-    out->base.type = format == 1 ? TW_ETRACE_F1 : TW_ETRACE_F2;
-    if (format == 1) {
-        out->branches = (uint8_t)branches;
-        out->branch_map = (uint32_t)(in.low >> 7 & (((uint64_t)1 << map_bits[branches]) - 1));
-    }
-    out->has = 0;
-    if (!has_address)
+    out->branches = (uint8_t)branches;
+    out->branch_map = (uint32_t)(in.low >> 7 & (((uint64_t)1 << bits) - 1));
+    if (!out->has_address)
         return true;
-    field = tw_payload_bits(in, at) & UINT64_MAX >> (64 - width);
+    out->field = tw_payload_bits(in, at) & UINT64_MAX >> (64 - width);
     flags = tw_payload_bits(in, at + width);
-    change = flags ^ (flags << 1 | field >> (width - 1));
+    change = flags ^ (flags << 1 | out->field >> (width - 1));
     out->notify = change & 1;
     out->updiscon = change >> 1 & 1;
     out->irreport = change >> 2 & 1;
+    out->irdepth = (uint32_t)(flags >> 3 & (((uint64_t)1 << depth) - 1));
+    return true;
+}
+
+/* The members of a packet that tw_etrace_parse sets for it. */
+TW_INLINE void tw_etrace_set_flow(const struct tw_etrace_shape *shape,
+                                  struct tw_etrace_packet *out,
+                                  const struct tw_etrace_flow *flow)
+{
+    out->base.type = flow->format == 1 ? TW_ETRACE_F1 : TW_ETRACE_F2;
+    if (flow->format == 1) {
+        out->branches = flow->branches;
+        out->branch_map = flow->branch_map;
+    }
+    out->has = 0;
+    if (!flow->has_address)
+        return;
     out->has = TW_ETRACE_HAS_ADDRESS;
-    if (depth) {
-        out->irdepth = (uint32_t)(flags >> 3 & (((uint64_t)1 << depth) - 1));
+    out->notify = flow->notify;
+    out->updiscon = flow->updiscon;
+    out->irreport = flow->irreport;
+    if (shape->irdepth) {
+        out->irdepth = flow->irdepth;
         out->has = TW_ETRACE_HAS_ADDRESS | TW_ETRACE_HAS_IRDEPTH;
     }
-    out->field = field;
+    out->field = flow->field;
+}
+
+/* What tw_etrace_parse does, for these.  False: nothing is done. */
+TW_INLINE bool tw_etrace_parse_flow(const struct tw_etrace_shape *shape,
+                                    struct tw_etrace_packet *out, const uint8_t *bytes,
+                                    unsigned size)
+{
+    struct tw_etrace_flow flow;
+
+    if (!tw_etrace_read_flow(shape, &flow, bytes, size))
+        return false;
+    tw_etrace_set_flow(shape, out, &flow);
     return true;
 }
 

@@ -397,7 +397,7 @@ static void add_outcomes(struct tw_etrace_decoder *decoder)
     }
 }
 
-static void set_goal(struct tw_etrace_decoder *decoder)
+void tw_etrace_set_goal(struct tw_etrace_decoder *decoder)
 {
     const struct tw_etrace_packet *packet = &decoder->packet;
 
@@ -464,7 +464,7 @@ static void take_jump(struct tw_stage *stage)
     if (decoder->is_inferred)
         visit_again(decoder);
     else
-        set_goal(decoder);
+        tw_etrace_set_goal(decoder);
 }
 
 static void jump_effects(struct tw_stage *stage, enum tw_etrace_walk how)
@@ -557,7 +557,7 @@ static void end_walk(struct tw_stage *stage, enum tw_etrace_walk how)
     else if (is_broken)
         return;
     else if (is_second)
-        set_goal(decoder);
+        tw_etrace_set_goal(decoder);
     else
         jump_effects(stage, how);
 }

@@ -72,6 +72,27 @@ enum tw_status tw_etrace_frame_read(const struct tw_etrace_transport *transport,
                                     struct tw_etrace_frame *frame, const uint8_t *data,
                                     size_t size);
 
+/* A frame that is whole and holds trace, where a packet is known to begin.  False: for tw_etrace_transport_next. */
+TW_INLINE bool tw_etrace_frame_whole(const struct tw_etrace_transport *transport,
+                                     struct tw_etrace_frame *frame, const uint8_t *data,
+                                     size_t size)
+{
+    const uint8_t length = data[0] & 0x1f;
+
+    if (transport->encapsulation != TW_ETRACE_ENCAP_LEN5_TYPE2)
+        return tw_etrace_frame_read(transport, frame, data, size) == TW_OK &&
+               frame->kind <= TW_ETRACE_FRAME_DATA;
+    if (TW_UNLIKELY(length == 0 || (data[0] >> 6) != 1))
+        return false;
+    *frame = (struct tw_etrace_frame){
+        .kind = data[0] & 0x20 ? TW_ETRACE_FRAME_DATA : TW_ETRACE_FRAME_INST,
+        .header_size = 1,
+        .payload_size = length,
+        .size = 1u + length,
+    };
+    return true;
+}
+
 static inline void tw_etrace_transport_pass(struct tw_etrace_transport *transport,
                                             const struct tw_etrace_frame *frame)
 {

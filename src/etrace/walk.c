@@ -66,7 +66,7 @@ static uint32_t find_reported(struct tw_stage *stage, uint64_t address)
     return found;
 }
 
-/* Follows a jump for the first time.  Both its links are set: see leave_plain. */
+/* Follows a jump for the first time.  Both its links are set: see plain.c. */
 static uint32_t link_jump(struct tw_stage *stage, uint32_t from)
 {
     struct tw_blocks *blocks = stage->follow->blocks;
@@ -168,164 +168,6 @@ static enum tw_etrace_walk leave(struct tw_stage *stage)
     return TW_ETRACE_WALK_REPORTED;
 }
 
-enum { STRETCH = 256 }; /* blocks between two looks at whether outcomes are used at all */
-
-/* Blocks left since the last outcome, which these ranges may tell. */
-static uint32_t hops_after(uint32_t hops, const struct tw_element *first,
-                           const struct tw_element *end)
-{
-    const struct tw_element *at = end;
-
-    while (at > first && !(at[-1].flags & TW_RANGE_CONDITIONAL))
-        at--;
-    return (uint32_t)(end - at) + (at == first ? hops : 0);
-}
-
-/* Most of all steps: plain blocks, one outcome or none for each, nothing to compare with, for more
-   than one outcome is left. */
-static void leave_plain(struct tw_stage *stage)
-{
-    struct tw_etrace_decoder *decoder = stage->decoder;
-    const struct tw_block *const blocks = stage->follow->blocks->blocks;
-    struct tw_element *out = stage->out;
-    struct tw_element *const end =
-        stage->limit - out > TW_ETRACE_MOST ? stage->limit - TW_ETRACE_MOST : out;
-    const uint64_t index = stage->index;
-    uint64_t map = decoder->map;
-    uint32_t count = decoder->count, at = decoder->place.at;
-    bool goes_on = true;
-
-    while (goes_on && count > 1 && out < end && decoder->hops < decoder->hops_max) {
-        const uint32_t hops = decoder->hops_max - decoder->hops;
-        const ptrdiff_t most = hops < STRETCH ? (ptrdiff_t)hops : STRETCH;
-        struct tw_element *const limit = end - out > most ? out + most : end;
-        const struct tw_element *const first = out;
-
-        while (count > 1 && out < limit) {
-            const struct tw_block *block = &blocks[at];
-            const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
-            /* A jump's two links are the same: where to go does not wait for the flags. */
-            const uint32_t next = block->next[~map & 1];
-            const uint32_t taken = (~(uint32_t)map & 1) | (branches ^ 1);
-
-            if (TW_UNLIKELY(!tw_block_is_plain(next))) {
-                goes_on = false;
-                break;
-            }
-            tw_follow_emit(out++, block, taken, index);
-            map >>= branches;
-            count -= branches;
-            at = next;
-        }
-        decoder->hops = hops_after(decoder->hops, first, out);
-    }
-    if (out == stage->out)
-        return;
-    if (TW_UNLIKELY(decoder->tie.is_on))
-        for (const struct tw_element *range = stage->out; range != out; range++)
-            tw_etrace_tie_range(stage, range);
-    decoder->steps += (uint32_t)(out - stage->out);
-    stage->out = out;
-    decoder->map = map;
-    decoder->count = count;
-    decoder->has_left = true;
-    tw_etrace_enter(stage, at, blocks[at].start);
-    if (count > 1)
-        tw_etrace_run_to_end(stage);
-}
-
-/* Whole steps that are known, while outcomes are left for another one; how many blocks were passed. */
-TW_INLINE uint32_t count_steps(struct tw_blocks *blocks, uint32_t *at, uint64_t *map,
-                               uint32_t *count)
-{
-    struct tw_step_sum *const steps = blocks->steps;
-    const size_t room = blocks->step_room;
-    uint64_t outcomes = *map;
-    uint32_t here = *at, left = *count, passed = 0;
-
-    do {
-        const uint32_t number =
-            tw_step_number(here, tw_step_word(~outcomes, TW_STEP_DECISIONS));
-        uint32_t to;
-
-        if (TW_UNLIKELY(number >= room))
-            break;
-        to = steps[number].to;
-        if (TW_UNLIKELY(to < TW_BLOCK_FIRST))
-            break;
-        if (TW_UNLIKELY(++steps[number].times <= 1))
-            tw_sums_list_step(blocks, number);
-        here = tw_step_block(to);
-        passed += tw_step_passed(to);
-        outcomes >>= TW_STEP_DECISIONS;
-        left -= TW_STEP_DECISIONS;
-    } while (left > TW_STEP_DECISIONS);
-    *at = here;
-    *map = outcomes;
-    *count = left;
-    return passed;
-}
-
-/* The same, counted.  The first block is written: it may be where a jump led that was written too. */
-static void count_plain(struct tw_stage *stage)
-{
-    struct tw_etrace_decoder *decoder = stage->decoder;
-    struct tw_blocks *const blocks = stage->follow->blocks;
-    const struct tw_block *block = &blocks->blocks[decoder->place.at];
-    const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
-    const uint32_t taken = (~(uint32_t)decoder->map & 1) | (branches ^ 1);
-    uint32_t at = block->next[taken], hops = branches ? 0 : decoder->hops + 1;
-    uint32_t count = decoder->count - branches, steps = 1;
-    uint64_t map = decoder->map >> branches;
-
-    if (!tw_block_is_plain(at) || hops > decoder->hops_max)
-        return;
-    stage->follow->sums->jumps_are_free = true;
-    tw_follow_emit(stage->out++, block, taken, stage->index);
-    while (count > 1 && hops + TW_STEP_BLOCKS < decoder->hops_max) {
-        const uint32_t passed =
-            count > TW_STEP_DECISIONS ? count_steps(blocks, &at, &map, &count) : 0;
-        uint32_t to;
-        unsigned now;
-
-        if (TW_LIKELY(passed)) {
-            steps += passed;
-            hops = 0;
-            continue;
-        }
-        now = count > TW_STEP_DECISIONS ? TW_STEP_DECISIONS : count - 1;
-        to = tw_sums_step(blocks, tw_step_number(at, tw_step_word(~map, now)));
-        if (to >= TW_BLOCK_FIRST) {
-            at = tw_step_block(to);
-            map >>= now;
-            count -= now;
-            steps += tw_step_passed(to);
-            hops = 0;
-        } else {
-            const uint32_t decides = blocks->blocks[at].flags >> 1 & 1;
-            const uint32_t way = (~(uint32_t)map & 1) | (decides ^ 1);
-            const uint32_t next = blocks->blocks[at].next[way];
-
-            if (!tw_block_is_plain(next))
-                break;
-            tw_sums_go(blocks, at * 2 + way);
-            at = next;
-            map >>= decides;
-            count -= decides;
-            steps++;
-            hops = decides ? 0 : hops + 1;
-        }
-    }
-    decoder->hops = hops;
-    decoder->steps += steps;
-    decoder->map = map;
-    decoder->count = count;
-    decoder->has_left = true;
-    tw_etrace_enter(stage, at, blocks->blocks[at].start);
-    if (count > 1)
-        tw_etrace_run_to_end(stage);
-}
-
 static bool is_plain_sailing(const struct tw_stage *stage)
 {
     const struct tw_etrace_decoder *decoder = stage->decoder;
@@ -357,10 +199,7 @@ enum tw_etrace_walk tw_etrace_walk(struct tw_stage *stage)
                 return TW_ETRACE_WALK_BRANCH;
         }
         if (is_plain_sailing(stage)) {
-            if (stage->follow->sums && stage->limit - stage->out > TW_ETRACE_MOST)
-                count_plain(stage);
-            else
-                leave_plain(stage);
+            tw_etrace_pass_outcomes(stage);
             if (decoder->count <= 1 || place->done_count < tw_etrace_block(stage)->count)
                 continue;
         }

@@ -311,20 +311,29 @@ static struct tw_edge_sum *edge_place(const struct tw_sums *sums, uint64_t key)
     return &sums->edges[at];
 }
 
-/* Edges with times go to edge_times. */
+/* The last edge of those that there are leaves the table. */
+static struct tw_edge_sum take_edge(struct tw_sums *sums)
+{
+    struct tw_edge_sum *edge = &sums->edges[sums->used_edges[--sums->used_count]];
+    const struct tw_edge_sum taken = *edge;
+
+    *edge = (struct tw_edge_sum){ .key = 0 };
+    return taken;
+}
+
+/* Edges go to edge_times. */
 static void put_edges_away(struct tw_code *code)
 {
     struct tw_sums *sums = code->sums;
 
     while (sums->used_count) {
-        struct tw_edge_sum *edge = &sums->edges[sums->used_edges[--sums->used_count]];
-        uint64_t *times = tw_map_put(&sums->edge_times, edge->key);
+        const struct tw_edge_sum edge = take_edge(sums);
+        uint64_t *times = tw_map_put(&sums->edge_times, edge.key);
 
         if (times)
-            *times += edge->times;
+            *times += edge.times;
         else
             code->out_of_memory = true;
-        edge->times = 0;
     }
 }
 
@@ -332,24 +341,17 @@ static void put_edges_away(struct tw_code *code)
 static void more_edges(struct tw_code *code)
 {
     struct tw_sums *sums = code->sums;
-    struct tw_edge_sum *old = sums->edges, *larger = NULL;
-    const uint32_t old_room = sums->edge_room;
+    struct tw_edge_sum *larger = NULL;
 
     put_edges_away(code);
-    if (old_room < 1u << TW_EDGE_BITS_MOST)
-        larger = tw_take(code->config.allocator, 2 * (size_t)old_room * sizeof *larger);
-    if (!larger) {
-        memset(old, 0, old_room * sizeof *old);
-        sums->edge_count = 0;
+    if (sums->edge_room < 1u << TW_EDGE_BITS_MOST)
+        larger = tw_take(code->config.allocator, 2 * (size_t)sums->edge_room * sizeof *larger);
+    if (!larger)
         return;
-    }
+    tw_give(code->config.allocator, sums->edges);
     sums->edges = larger;
-    sums->edge_room = 2 * old_room;
+    sums->edge_room *= 2;
     sums->edge_shift--;
-    for (uint32_t i = 0; i < old_room; i++)
-        if (old[i].key)
-            *edge_place(sums, old[i].key) = old[i];
-    tw_give(code->config.allocator, old);
 }
 
 void tw_sums_add_edge(struct tw_blocks *blocks, uint64_t key)
@@ -357,21 +359,21 @@ void tw_sums_add_edge(struct tw_blocks *blocks, uint64_t key)
     struct tw_sums *sums = blocks->code->sums;
     struct tw_edge_sum *edge = edge_place(sums, key);
 
-    if (!edge->key) {
-        if (sums->edge_count >= sums->edge_room / 4) {
-            more_edges(blocks->code);
-            edge = edge_place(sums, key);
-        }
-        edge->key = key;
-        sums->edge_count++;
-    }
-    if (edge->times++)
+    if (edge->key) {
+        edge->times++;
         return;
-    if (TW_GROW(blocks->code->config.allocator, &sums->used_edges, &sums->used_room,
-                sums->used_count + 1))
-        sums->used_edges[sums->used_count++] = (uint32_t)(edge - sums->edges);
-    else
+    }
+    if (sums->used_count >= sums->edge_room / 4) {
+        more_edges(blocks->code);
+        edge = edge_place(sums, key);
+    }
+    if (!TW_GROW(blocks->code->config.allocator, &sums->used_edges, &sums->used_room,
+                 sums->used_count + 1)) {
         blocks->code->out_of_memory = true;
+        return;
+    }
+    sums->used_edges[sums->used_count++] = (uint32_t)(edge - sums->edges);
+    *edge = (struct tw_edge_sum){ .key = key, .times = 1 };
 }
 
 /* ---- taking ---- */
@@ -441,10 +443,9 @@ static bool next_edge(struct tw_code *code, struct tw_range_sum *out)
     uint64_t key, *times;
 
     if (sums->used_count) {
-        struct tw_edge_sum *edge = &sums->edges[sums->used_edges[--sums->used_count]];
+        const struct tw_edge_sum edge = take_edge(sums);
 
-        *out = edge_of(code, edge->key, edge->times);
-        edge->times = 0;
+        *out = edge_of(code, edge.key, edge.times);
         return true;
     }
     if (!sums->edge_times.count)
@@ -483,7 +484,6 @@ void tw_sums_forget(struct tw_code *code)
 
 void tw_sums_keep(struct tw_code *code)
 {
-    struct tw_sums *sums = code->sums;
     struct tw_range_sum sum;
 
     settle_steps(code);
@@ -491,8 +491,6 @@ void tw_sums_keep(struct tw_code *code)
         keep(code, &sum);
     while (next_edge(code, &sum))
         keep(code, &sum);
-    memset(sums->edges, 0, sums->edge_room * sizeof *sums->edges);
-    sums->edge_count = 0;
     for (size_t i = 0; i < code->space_count; i++) {
         struct tw_blocks *blocks = code->spaces[i];
 

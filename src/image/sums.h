@@ -51,10 +51,11 @@ struct tw_sums {
     size_t step_count, step_room, way_count, way_room;
     struct tw_summed *undone; /* ways that steps counted once too often */
     size_t undone_count, undone_room;
-    struct tw_edge_sum *edges; /* a hash map */
-    uint32_t edge_count, edge_room;
+    /* A hash map, empty once all was taken: it is as large as what is counted at a time, and so stays near. */
+    struct tw_edge_sum *edges;
+    uint32_t edge_room;
     unsigned edge_shift;
-    uint32_t *used_edges; /* places of those with times */
+    uint32_t *used_edges; /* places of those that there are */
     size_t used_count, used_room;
     struct tw_map edge_times; /* by key: of edges that had to make room for others */
     size_t edge_at;           /* tw_sums_next: the next of them */
@@ -75,7 +76,7 @@ uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number);
 uint32_t tw_sums_last(const struct tw_blocks *blocks, uint32_t block, uint64_t decisions);
 /* A step is made that had no times, or as many as fit. */
 void tw_sums_list_step(struct tw_blocks *blocks, uint32_t number);
-/* An edge that is not at its first place, or has no times. */
+/* An edge that is not at its first place. */
 void tw_sums_add_edge(struct tw_blocks *blocks, uint64_t key);
 /* A way that was the last to be counted is not to be counted. */
 void tw_sums_undo(struct tw_blocks *blocks, uint32_t way);
@@ -212,7 +213,7 @@ TW_INLINE void tw_sums_edge(struct tw_sums *sums, struct tw_blocks *blocks, uint
                          (uint64_t)from << TW_SLOT_NUMBER_BITS | to;
     struct tw_edge_sum *edge = &sums->edges[tw_edge_place(sums, key)];
 
-    if (TW_LIKELY(edge->key == key && edge->times))
+    if (TW_LIKELY(edge->key == key))
         edge->times++;
     else
         tw_sums_add_edge(blocks, key);
