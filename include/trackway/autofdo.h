@@ -53,8 +53,8 @@ TW_API TW_MUST_USE enum tw_status tw_autofdo_load(struct tw_autofdo **autofdo, c
 /* False: there is no such file. */
 TW_API bool tw_autofdo_file(struct tw_autofdo *autofdo, struct tw_autofdo_file *file,
                             size_t number);
-/* The number of the first file with this name, or that ends with it behind a slash; NULL: of the file
-   that executed most.  SIZE_MAX: there is none. */
+/* The number of the first file with this name, or that ends with it behind a slash, or whose build ID it is (its
+   first eight digits or more); NULL: of the file that executed most.  SIZE_MAX: there is none. */
 TW_API size_t tw_autofdo_choose(struct tw_autofdo *autofdo, const char *name);
 /* What was counted of a file: ranges, then branches, by address.  TW_E_ARGUMENT: no such file.  The
    array lasts until the next call. */

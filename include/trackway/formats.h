@@ -43,8 +43,8 @@ struct tw_subject {
     bool (*write_file)(void *context, const char *name, const void *bytes, size_t size);
     void *file_context;
     const struct tw_allocator *allocator; /* of what is written with it; NULL: malloc */
-    /* Coverage for compilers and linkers: the program or library, by path or last name; NULL: the one
-       that executed most. */
+    /* Coverage for compilers and linkers: the program or library, by path, last name or build ID (its first
+       eight digits or more); NULL: the one that executed most. */
     const char *binary;
 };
 

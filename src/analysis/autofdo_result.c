@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/autofdo.h"
+#include "analysis/code_name.h"
 #include "analysis/saved.h"
 #include "base/fault.h"
 #include "base/memory.h"
@@ -201,11 +202,10 @@ bool tw_autofdo_file(struct tw_autofdo *autofdo, struct tw_autofdo_file *file, s
     return TW_SIZED_GIVE(file, &told);
 }
 
-static bool is_named(const char *path, const char *name)
+static bool is_named(const struct tw_autofdo_object *file, const char *name)
 {
-    const char *last = strrchr(path, '/');
-
-    return strcmp(path, name) == 0 || (last && strcmp(last + 1, name) == 0);
+    return tw_code_has_path(file->name, name) ||
+           tw_code_has_build_id(file->build_id, file->build_id_size, name);
 }
 
 size_t tw_autofdo_choose(struct tw_autofdo *autofdo, const char *name)
@@ -222,7 +222,7 @@ size_t tw_autofdo_choose(struct tw_autofdo *autofdo, const char *name)
         if (!autofdo->settled.items[i].is_branch)
             times[autofdo->settled.items[i].file] += autofdo->settled.items[i].count;
     for (size_t i = 0; i < autofdo->file_count; i++) {
-        if (name && !is_named(autofdo->files[i].name, name))
+        if (name && !is_named(&autofdo->files[i], name))
             continue;
         if (times[i] > most || (name && chosen == SIZE_MAX)) {
             most = times[i];

@@ -129,11 +129,17 @@ TW_INLINE bool tw_etrace_read_flow(const struct tw_etrace_shape *shape,
         at = 7 + bits;
     }
     out->has_address = format == 2 || branches;
+    out->branches = (uint8_t)branches;
+    out->branch_map = (uint32_t)(in.low >> 7 & (((uint64_t)1 << bits) - 1));
+    if (TW_LIKELY(out->has_address && size <= 8 && at + width >= 64)) {
+        /* The address reaches the end of what was sent: all behind it is its sign. */
+        out->field = ((in.low ^ in.fill) >> at ^ in.fill) & UINT64_MAX >> (64 - width);
+        out->irdepth = (uint32_t)(in.fill & (((uint64_t)1 << depth) - 1));
+        return true;
+    }
     if (TW_UNLIKELY(
             !tw_payload_is_done(in, size, out->has_address ? at + width + 3 + depth : at)))
         return false;
-    out->branches = (uint8_t)branches;
-    out->branch_map = (uint32_t)(in.low >> 7 & (((uint64_t)1 << bits) - 1));
     if (!out->has_address)
         return true;
     out->field = tw_payload_bits(in, at) & UINT64_MAX >> (64 - width);

@@ -74,11 +74,16 @@ TW_INLINE void end_way(struct tw_stage *stage, const struct way *way, enum reach
 
 /* The trace tells where this block's jump leads. */
 TW_INLINE bool is_reported(const struct tw_etrace_decoder *decoder,
-                           const struct tw_block_more *more)
+                           const struct tw_blocks *space, uint32_t from)
 {
+    const uint32_t options = decoder->codec.options;
+    const struct tw_block_more *more = &space->more[from];
+
+    if (space->blocks[from].next[1] == TW_NEXT_NEEDED &&
+        !(options & (TW_ETRACE_IMPLICIT_RETURN | TW_ETRACE_SIJUMP)))
+        return true; /* mostly so, and nothing else needs to be looked at */
     return more->is_indirect && !tw_etrace_is_sequential(decoder, more) &&
-           !(more->is_return && (decoder->codec.options & TW_ETRACE_IMPLICIT_RETURN) &&
-             decoder->return_depth);
+           !(more->is_return && (options & TW_ETRACE_IMPLICIT_RETURN) && decoder->return_depth);
 }
 
 TW_INLINE void push_link(struct tw_etrace_decoder *decoder, const struct tw_blocks *space,
@@ -98,7 +103,7 @@ static TW_NOINLINE uint32_t pass_call(struct tw_stage *stage, uint32_t from)
     const bool is_return = more->is_indirect && !tw_etrace_is_sequential(decoder, more);
     uint32_t next = more->taken;
 
-    if (is_reported(decoder, more))
+    if (is_reported(decoder, space, from))
         return 0;
     if (is_return)
         next = tw_blocks_known(space, decoder->returns[decoder->return_top], decoder->isa, 0);
@@ -349,7 +354,7 @@ TW_INLINE enum passed pass_jump(struct tw_stage *stage, struct way *way, uint32_
     struct tw_etrace_decoder *decoder = stage->decoder;
     const uint32_t from = way->at;
 
-    if (TW_UNLIKELY(!is_reported(decoder, &way->space->more[from]))) {
+    if (TW_UNLIKELY(!is_reported(decoder, way->space, from))) {
         const uint32_t next = pass_call(stage, from);
 
         if (!next)

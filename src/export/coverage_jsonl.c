@@ -29,6 +29,19 @@ static void put_code(struct tw_sink *sink, const struct tw_coverage *coverage, s
                        target->from, target->to, target->count);
 }
 
+static void put_object(struct tw_sink *sink, const struct tw_coverage_object *about)
+{
+    if (!about->name)
+        return;
+    tw_sink_text(sink, "{\"t\":\"OBJECT\",\"name\":");
+    tw_sink_json(sink, about->name);
+    if (about->build_id_size)
+        tw_sink_text(sink, ",\"build_id\":\"");
+    for (unsigned i = 0; i < about->build_id_size; i++)
+        tw_sink_format(sink, "%02x", about->build_id[i]);
+    tw_sink_text(sink, about->build_id_size ? "\"}\n" : "}\n");
+}
+
 void tw_write_coverage_jsonl(struct tw_sink *sink, const struct tw_subject *subject)
 {
     const struct tw_coverage *coverage = subject->coverage;
@@ -36,13 +49,7 @@ void tw_write_coverage_jsonl(struct tw_sink *sink, const struct tw_subject *subj
     const struct tw_line_count *line;
 
     for (size_t i = 0; i < tw_coverage_object_count(coverage) && !sink->is_over; i++) {
-        const char *name = tw_coverage_object(coverage, i)->name;
-
-        if (name) {
-            tw_sink_text(sink, "{\"t\":\"OBJECT\",\"name\":");
-            tw_sink_json(sink, name);
-            tw_sink_text(sink, "}\n");
-        }
+        put_object(sink, tw_coverage_object(coverage, i));
         put_code(sink, coverage, i);
     }
     for (size_t i = 0; (line = tw_coverage_line(coverage, i)) && !sink->is_over; i++) {

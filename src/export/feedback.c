@@ -2,15 +2,15 @@
 /* Which of the files of a coverage is meant, and what was counted of it. */
 #include "export/feedback.h"
 
-#include <string.h>
+#include "analysis/code_name.h"
 
-/* "/usr/lib/libc.so.6" is named by itself, and by "libc.so.6". */
-static bool is_named(const char *path, const char *name)
+/* Whether the subject asks for this file; `path` is that of its symbols. */
+static bool is_wanted(const struct tw_subject *subject, const struct tw_coverage_object *about,
+                      const char *path)
 {
-    const size_t size = path ? strlen(path) : 0, wanted = strlen(name);
-
-    return size >= wanted && strcmp(path + size - wanted, name) == 0 &&
-           (size == wanted || path[size - wanted - 1] == '/');
+    return !subject->binary || tw_code_has_path(about->name, subject->binary) ||
+           tw_code_has_path(path, subject->binary) ||
+           tw_code_has_build_id(about->build_id, about->build_id_size, subject->binary);
 }
 
 static bool holds(const struct tw_feedback *feedback, uint64_t address)
@@ -60,8 +60,7 @@ bool tw_feedback_choose(struct tw_feedback *feedback, const struct tw_subject *s
         bool has_file = false;
 
         for (size_t k = 0; one.symbols && tw_symbols_object(one.symbols, &file, k); k++) {
-            if (subject->binary && !is_named(about->name, subject->binary) &&
-                !is_named(file.path, subject->binary))
+            if (!is_wanted(subject, about, file.path))
                 continue;
             has_file = true;
             one.path = about->name ? about->name : file.path;
@@ -71,7 +70,7 @@ bool tw_feedback_choose(struct tw_feedback *feedback, const struct tw_subject *s
             one.end = file.end;
             consider(feedback, &most, &one);
         }
-        if (!has_file && (!subject->binary || is_named(about->name, subject->binary)))
+        if (!has_file && is_wanted(subject, about, NULL))
             consider(feedback, &most, &one);
     }
     return feedback->coverage != NULL;

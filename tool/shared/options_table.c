@@ -306,7 +306,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [O_PERIOD] = { "period", "N", NULL,
         "a sample after each N instructions (default 1000)", .offset = AT(period), .kind = KIND_NUMBER },
     [O_BINARY] = { "binary", "NAME", NULL,
-        "autofdo: this program or library, by path or last name\n(default: the one that most branches are in)", .offset = AT(binary), .kind = KIND_TEXT },
+        "autofdo: this program or library, by path, last name or\nbuild ID (default: the one that most branches are in)", .offset = AT(binary), .kind = KIND_TEXT },
 
     [O_OPT] = { "opt", "NAME[=VALUE]", "src-addr-n|range-limit=|repeat-limit=|multi-session",
         "src-addr-n: split source-address ranges at waypoints that\nwere not taken; "
