@@ -15,11 +15,11 @@ enum reach { NOTHING, FIRST, ALL };
 struct way {
     struct tw_blocks *space;
     const struct tw_block *blocks;
-    struct tw_element *out,
-        *stop; /* elements up to `stop` may be written of the packet at hand */
+    struct tw_element *out;
+    struct tw_element *stop; /* up to there elements of the packet at hand may be written */
     uint64_t index;
-    uint64_t
-        outcomes; /* that wait: the first is in the lowest bit, 1 is taken; a 1 above the last one ends them */
+    /* Those that wait: the first is in the lowest bit, 1 is taken; a 1 above the last one ends them. */
+    uint64_t outcomes;
     uint32_t at;
     uint32_t hops;
     uint32_t counted; /* blocks */
