@@ -77,8 +77,8 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
     struct tw_follow_track track = tw_track_begin(follow);
     const uint8_t *at = stage->at;
     const uint8_t *const end = stage->end - FAST_MARGIN;
-    const uint8_t *together = at; /* bytes before this one lie together in the capture ... */
-    uint64_t shift = 0;           /* ... at their address + shift */
+    const uint8_t *stretch_end = at;
+    struct tw_position position = stage->position; /* of addresses, not offsets */
     struct tw_element *out = stage->out;
     struct tw_element *const last = stage->limit - TW_ETMV4_PACKET_MOST;
     struct tw_element *before = out; /* the last packet of atoms */
@@ -96,23 +96,25 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
         struct tw_bytes in;
         uint8_t head;
 
-        if (TW_UNLIKELY(at >= together)) {
+        if (TW_UNLIKELY(at >= stretch_end)) {
             const uint64_t offset = tw_stage_offset(stage, at);
-            struct tw_stretch stretch;
+            const uint64_t shift = (uint64_t)(uintptr_t)at - offset;
 
             if (at >= end)
                 break;
-            stretch = tw_position_stretch(&stage->position, offset);
-            shift = offset + stretch.delta - (uint64_t)(uintptr_t)at;
-            together = stretch.stop - offset < (uint64_t)(end - at)
-                           ? at + (stretch.stop - offset)
-                           : end;
+            (void)tw_position_at(&stage->position, offset);
+            position.delta = stage->position.delta - shift;
+            position.origin = stage->position.origin + shift;
+            position.scale = stage->position.scale;
+            stretch_end = stage->position.until - offset < (uint64_t)(end - at)
+                              ? at + (stage->position.until - offset)
+                              : end;
             wants_mark |= is_marked && offset >= stage->marked_until;
         }
         head = *at;
         atoms = &tw_etmv4_atoms[head];
         if (TW_LIKELY(atoms->count)) {
-            const uint64_t index = (uint64_t)(uintptr_t)at + shift;
+            const uint64_t index = tw_position_in(&position, (uint64_t)(uintptr_t)at);
 
             if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && !follow->pop_is_pending)) {
                 if (!tw_follow_skip(follow, atoms->count)) /* until an address comes */

@@ -8,11 +8,20 @@
 
 #include "base/compiler.h"
 
+/* Between auxiliary bytes 15 bytes lie together.  How many were passed is worked out, not looked up from one to the next: at
+   which packet the next one comes no branch predictor foresees. */
 struct tw_position {
-    uint64_t from, until; /* offsets in this stretch lie together ... */
-    uint64_t delta;       /* ... at offset + delta in the capture */
+    uint64_t from, until; /* offsets in this stretch ... */
+    uint64_t delta;       /* ... lie at offset + delta in the capture ... */
+    uint64_t origin;      /* ... and one further for each 15 bytes from here on ... */
+    uint64_t scale;       /* ... unless this is 0: then they lie together */
     const struct tw_place *place, *first, *last;
 };
+
+/* x * scale >> shift is x / 15, where x has 32 bits. */
+#define TW_POSITION_SCALE 0x88888889u
+#define TW_POSITION_MOST  0xfffffff0u /* of x; a multiple of 15 */
+enum { TW_POSITION_SHIFT = 35 };
 
 /* No places at all: the stream is the capture. */
 static inline void tw_position_init(struct tw_position *position, const struct tw_place *places,
@@ -22,7 +31,7 @@ static inline void tw_position_init(struct tw_position *position, const struct t
     position->last = count ? places + count - 1 : places;
     position->from = 0;
     position->until = count ? 0 : UINT64_MAX;
-    position->delta = 0;
+    position->delta = position->origin = position->scale = 0;
 }
 
 /* The last place that begins at or before `offset`, or the first one. */
@@ -46,19 +55,8 @@ static inline const struct tw_place *tw_position_search(const struct tw_position
 static inline void tw_position_seek(struct tw_position *position, uint64_t offset)
 {
     const struct tw_place *place = position->place;
-    uint64_t into, frames;
+    uint64_t into;
 
-    /* Mostly the next frame of the same place. */
-    if (place->first && position->until > position->from && offset - position->until < 15) {
-        const uint64_t end = place < position->last ? place[1].stream : UINT64_MAX;
-
-        if (offset < end) {
-            position->from = position->until;
-            position->until = end - position->from < 15 ? end : position->from + 15;
-            position->delta++;
-            return;
-        }
-    }
     if (place->stream > offset || (place < position->last && place[1].stream <= offset)) {
         place++; /* mostly the next one */
         if (place > position->last || place->stream > offset ||
@@ -69,19 +67,26 @@ static inline void tw_position_seek(struct tw_position *position, uint64_t offse
     position->until = place < position->last ? place[1].stream : UINT64_MAX;
     position->from = place->stream;
     position->delta = place->capture - place->stream;
-    into = offset - place->stream;
+    position->origin = position->scale = 0;
     if (place->first == 0)
         return;
-    if (into < place->first) {
-        if (place->stream + place->first < position->until)
-            position->until = place->stream + place->first;
-        return;
+    position->origin = place->stream + place->first - 15;
+    into = offset - position->origin;
+    if (into >= TW_POSITION_MOST) {
+        position->delta += into / 15;
+        position->from = position->origin = offset - into % 15;
+        into %= 15;
     }
-    frames = (into - place->first) / 15 + 1; /* auxiliary bytes passed */
-    position->delta += frames;
-    position->from = place->stream + place->first + 15 * (frames - 1);
-    if (position->from + 15 < position->until)
-        position->until = position->from + 15;
+    if (position->until - offset > TW_POSITION_MOST - into)
+        position->until = offset + (TW_POSITION_MOST - into);
+    position->scale = TW_POSITION_SCALE;
+}
+
+/* The capture offset of a stream offset that lies in the stretch at hand. */
+TW_INLINE uint64_t tw_position_in(const struct tw_position *position, uint64_t offset)
+{
+    return offset + position->delta +
+           ((offset - position->origin) * position->scale >> TW_POSITION_SHIFT);
 }
 
 /* The capture offset of a stream offset. */
@@ -89,7 +94,7 @@ TW_INLINE uint64_t tw_position_at(struct tw_position *position, uint64_t offset)
 {
     if (TW_UNLIKELY(offset - position->from >= position->until - position->from))
         tw_position_seek(position, offset);
-    return offset + position->delta;
+    return tw_position_in(position, offset);
 }
 
 /* Where the place ends that the last offset asked for lies in: up to there no other ID's bytes come
@@ -99,9 +104,8 @@ TW_INLINE uint64_t tw_position_place_end(const struct tw_position *position)
     return position->place < position->last ? position->place[1].stream : UINT64_MAX;
 }
 
-/* For loops over a stream that keep the stretch at work in registers: where it begins, how far it
-   reaches, and where its place ends.  From `stop` on to `end` the next stretches of 15 bytes lie
-   one byte further each. */
+/* For loops over bytes that lie together: how far those from `offset` on do, and where their place ends.  From
+   `stop` on to `end` the next stretches of 15 bytes lie one byte further each. */
 struct tw_stretch {
     uint64_t delta; /* offset + delta is the offset in the capture */
     uint64_t stop, end;
@@ -110,9 +114,14 @@ struct tw_stretch {
 static inline struct tw_stretch tw_position_stretch(struct tw_position *position,
                                                     uint64_t offset)
 {
-    (void)tw_position_at(position, offset);
-    return (struct tw_stretch){ .delta = position->delta,
-                                .stop = position->until,
+    const uint64_t delta = tw_position_at(position, offset) - offset;
+    const uint64_t next = position->origin + 15 * (delta - position->delta + 1);
+
+    return (struct tw_stretch){ .delta = delta,
+                                .stop =
+                                    position->scale && next - offset < position->until - offset
+                                        ? next
+                                        : position->until,
                                 .end = tw_position_place_end(position) };
 }
 

@@ -59,10 +59,11 @@ TW_INLINE uint64_t tw_stage_index(struct tw_stage *stage, const uint8_t *at)
 TW_INLINE const uint8_t *tw_stage_together(struct tw_stage *stage, uint64_t *index)
 {
     const uint64_t size = (uint64_t)(stage->end - stage->base);
-    uint64_t until;
+    const uint64_t offset = tw_stage_offset(stage, stage->at);
+    const struct tw_stretch stretch = tw_position_stretch(&stage->position, offset);
+    const uint64_t until = stretch.stop - stage->offset;
 
-    *index = tw_stage_index(stage, stage->at);
-    until = stage->position.until - stage->offset;
+    *index = offset + stretch.delta;
     return stage->base + (until < size ? until : size);
 }
 

@@ -91,6 +91,35 @@ static void stretches_reach_to_the_end_of_their_place(void **state)
     }
 }
 
+/* A place of more bytes than 32 bits count. */
+static void long_places_go_on(void **state)
+{
+    static const uint64_t offsets[] = { 0,          2,          3,           17,         18,
+                                        0xfffffff0, 0xfffffffe, 0x100000002, 0x345678901 };
+    static const struct tw_place places[] = { { .stream = 0, .capture = 100, .first = 3 },
+                                              { .stream = 0x456789012,
+                                                .capture = 0x600000000 } };
+    struct tw_position position;
+
+    (void)state;
+    tw_position_init(&position, places, LENGTH(places));
+    for (size_t i = 0; i < 2 * LENGTH(offsets); i++) { /* forwards, then back */
+        const size_t at = i < LENGTH(offsets) ? i : 2 * LENGTH(offsets) - 1 - i;
+
+        for (uint64_t offset = offsets[at]; offset < offsets[at] + 100; offset++) {
+            const uint64_t frames = offset < 3 ? 0 : 1 + (offset - 3) / 15;
+            const struct tw_stretch stretch = tw_position_stretch(&position, offset);
+
+            check_case("offset %llu", (unsigned long long)offset);
+            CHECK_EQ(tw_position_at(&position, offset), 100 + offset + frames);
+            CHECK_EQ(stretch.delta, 100 + frames);
+            CHECK(stretch.stop > offset && stretch.stop <= offset + 15);
+            CHECK_EQ(stretch.end, places[1].stream);
+        }
+    }
+    CHECK_EQ(tw_position_at(&position, places[1].stream + 20), places[1].capture + 20);
+}
+
 static void without_places_the_stream_is_the_capture(void **state)
 {
     struct tw_position position;
@@ -126,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(positions_agree_with_counting),
         cmocka_unit_test(stretches_reach_to_the_end_of_their_place),
+        cmocka_unit_test(long_places_go_on),
         cmocka_unit_test(without_places_the_stream_is_the_capture),
         cmocka_unit_test(discontinuities_are_found_in_order),
     };

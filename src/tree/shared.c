@@ -223,12 +223,12 @@ static enum tw_status add_packet(struct tw_branch *trunk, struct tw_branch *bran
     const struct tw_stream *stream = &trunk->stream;
 
     while (size) {
-        const uint64_t capture = tw_position_at(&trunk->position, offset);
-        const uint64_t together = trunk->position.until - offset;
+        const struct tw_stretch stretch = tw_position_stretch(&trunk->position, offset);
+        const uint64_t together = stretch.stop - offset;
         const size_t piece = together < size ? (size_t)together : size;
 
-        TW_TRY(
-            append(branch, stream->bytes + (offset - stream->offset), piece, offset, capture));
+        TW_TRY(append(branch, stream->bytes + (offset - stream->offset), piece, offset,
+                      offset + stretch.delta));
         offset += piece;
         size -= piece;
     }
