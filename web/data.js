@@ -1,5 +1,29 @@
 // The tables of one capture: see "Data of reports" in docs/formats.md. Columns are typed arrays over the block
-// of bytes, nothing is copied but what is wider than a double can hold.
+// of bytes; of a block in base64 each is unpacked when it is first asked for, so that a large report opens as fast as
+// what it shows first.
+
+// A block of bytes that is there.
+class RawBlock {
+  constructor(buffer) { this.buffer = buffer; this.size = buffer.byteLength; }
+
+  // A buffer, and where in it the bytes from `at` on stand.
+  part(at) { return [this.buffer, at]; }
+}
+
+// A block as base64.
+class PackedBlock {
+  constructor(text) {
+    this.text = text;
+    this.size = text.length / 4 * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
+  }
+
+  part(at, size) {
+    const first = at - at % 3, raw = atob(this.text.slice(first / 3 * 4, Math.ceil((at + size) / 3) * 4));
+    const bytes = new Uint8Array(size);
+    for (let i = 0, from = at - first; i < size; i++) bytes[i] = raw.charCodeAt(from + i);
+    return [bytes.buffer, 0];
+  }
+}
 
 class Table {
   constructor(data, about) {
@@ -7,18 +31,23 @@ class Table {
     this.rows = about ? about.rows : 0;
     this.about = about ? about.columns : {};
     this.columns = {};
+    this.raws = {};
   }
 
   // The raw column: BigUint64Array where numbers need it.
   raw(name) {
+    if (!this.raws[name]) this.raws[name] = this.unpack(name);
+    return this.raws[name];
+  }
+
+  unpack(name) {
     const about = this.about[name];
     if (!about) return new Uint8Array(this.rows);
-    const at = this.data.base + about[1];
     const kinds = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, u64: BigUint64Array, f64: Float64Array,
       s8: Uint8Array, s16: Uint16Array, s32: Uint32Array };
     const Kind = kinds[about[0]];
     if (!Kind) throw new Error("a column of a kind that this page does not know: " + about[0]);
-    return new Kind(this.data.buffer, at, this.rows);
+    return new Kind(...this.data.block.part(this.data.base + about[1], this.rows * Kind.BYTES_PER_ELEMENT), this.rows);
   }
 
   // A column of numbers.
@@ -42,23 +71,26 @@ class Table {
 }
 
 class Data {
-  constructor(buffer) {
-    this.buffer = buffer;
-    const bytes = new Uint8Array(buffer);
+  // `from`: an ArrayBuffer, or its base64.
+  constructor(from) {
+    this.block = typeof from === "string" ? new PackedBlock(from) : new RawBlock(from);
     const decoder = new TextDecoder();
-    if (decoder.decode(bytes.subarray(0, 8)) !== "TWVIEW1\n")
+    if (this.block.size < 12 || decoder.decode(this.read(0, 8)) !== "TWVIEW1\n")
       throw new Error("the data is of another version than this page");
-    const size = new DataView(buffer).getUint32(8, true);
-    this.directory = JSON.parse(decoder.decode(bytes.subarray(12, 12 + size)));
+    const size = new DataView(...this.block.part(8, 4), 4).getUint32(0, true);
+    this.directory = JSON.parse(decoder.decode(this.read(12, size)));
     this.base = 12 + size;
     this.info = this.directory.info;
     this.tables = {};
     this.ends = this.table("texts").col("end");
-    this.texts = bytes.subarray(this.base + this.directory.textsAt);
+    const texts = this.base + this.directory.textsAt;
+    this.texts = this.read(texts, this.block.size - texts);
     this.known = new Map();
     this.decoder = new TextDecoder("utf-8", { fatal: false });
     this.cache = {}; // what pages worked out
   }
+
+  read(at, size) { return new Uint8Array(...this.block.part(at, size), size); }
 
   table(name) {
     if (!this.tables[name]) this.tables[name] = new Table(this, this.directory[name]);

@@ -162,6 +162,7 @@ static bool fold(struct tw_calls *calls)
     }
     walk_close(&walk);
     tw_give(calls->allocator, there);
+    tw_map_free(&to->children); /* no more come */
     return is_good && !to->is_out;
 }
 

@@ -6,7 +6,13 @@
 
 #include "base/memory.h"
 
-enum { NODES_MOST = 1 << 22, EDGES_MOST = 1 << 26, FUNCTION_BITS = 29, KIND_BITS = 4 };
+enum {
+    NODES_MOST = 1 << 22,
+    NODES_KEPT = 1 << 14, /* an empty tree has room for no more */
+    EDGES_MOST = 1 << 26,
+    FUNCTION_BITS = 29,
+    KIND_BITS = 4
+};
 
 bool tw_call_tree_init(struct tw_call_tree *tree, const struct tw_allocator *allocator)
 {
@@ -27,8 +33,23 @@ void tw_call_tree_release(struct tw_call_tree *tree)
     *tree = (struct tw_call_tree){ 0 };
 }
 
+/* Memory of many paths goes back: they are held where they were added up. */
+static void shrink(struct tw_call_tree *tree)
+{
+    struct tw_call_node *nodes =
+        tree->room > NODES_KEPT ? tw_take(tree->allocator, sizeof *nodes) : NULL;
+
+    if (!nodes)
+        return;
+    tw_give(tree->allocator, tree->nodes);
+    tree->nodes = nodes;
+    tree->room = 1;
+    tw_map_free(&tree->children);
+}
+
 void tw_call_tree_clear(struct tw_call_tree *tree)
 {
+    shrink(tree);
     tw_map_clear(&tree->children);
     tree->nodes[0] = (struct tw_call_node){ 0 };
     tree->count = 1;

@@ -186,7 +186,7 @@ enum tw_status tw_pyramid_finish(struct tw_pyramid *pyramid)
         pyramid->counts[level + 1] = count;
     }
     pyramid->level_count = level + 1;
-    return TW_OK;
+    return pyramid->is_out ? TW_E_MEMORY : TW_OK;
 }
 
 /* ---- from one to another ---- */
@@ -217,7 +217,7 @@ enum tw_status tw_pyramid_give(struct tw_pyramid *into, struct tw_pyramid *from)
         from->levels[0][i] = (struct tw_tile_sums){ .is_seen = false };
     }
     from->first_seen = from->end_seen = 0;
-    return TW_OK;
+    return from->is_out ? TW_E_MEMORY : TW_OK;
 }
 
 /* ---- results ---- */

@@ -15,10 +15,13 @@ enum {
     TW_PYRAMID_RECENT = 4096
 };
 
-/* A function that was found by an address. */
+/* A function that was found by an address, and what ranges that begin there executed in the tile at work. */
 struct tw_tile_recent {
     uint64_t key;
-    uint32_t function; /* + 1 */
+    uint64_t self;
+    uint32_t function;
+    bool is_known;
+    bool is_listed; /* among `listed`: it is known too */
 };
 
 /* A tile as it is held. */
@@ -42,6 +45,8 @@ struct tw_pyramid {
     struct tw_map by_name;    /* hash of a name: number + 1 */
     struct tw_map by_address; /* of the run at work: address of a range to function + 1 */
     struct tw_tile_recent recent[TW_PYRAMID_RECENT]; /* ... and those that were found last */
+    uint16_t listed[TW_PYRAMID_RECENT];              /* of `recent`: those of the tile at work */
+    size_t listed_count;
     const struct tw_run *run;                        /* at work */
     struct tw_image *image;
     uint64_t who;                /* a hash of who executes the part at work */
@@ -53,6 +58,7 @@ struct tw_pyramid {
     size_t self_room;
     uint32_t *touched; /* functions that have some */
     size_t touched_count, touched_room;
+    bool is_out; /* of memory */
 };
 
 enum tw_status tw_pyramid_make(struct tw_pyramid **pyramid,

@@ -8,20 +8,6 @@
 
 /* ---- functions ---- */
 
-/* What is known by the addresses of a run is asked for anew where the code may be another. */
-static void begin_part(struct tw_pyramid *pyramid, const struct tw_run *run,
-                       const struct tw_part *part)
-{
-    if (pyramid->run != run || pyramid->image != part->image) {
-        tw_map_clear(&pyramid->by_address);
-        memset(pyramid->recent, 0, sizeof pyramid->recent);
-        pyramid->run = run;
-        pyramid->image = part->image;
-    }
-    /* two processes may have different code at one address */
-    pyramid->who = tw_hash64((uint64_t)part->who.pid << 32 | part->who.context_id);
-}
-
 /* Where a range begins tells its function; asked once for each address of a run. */
 static uint32_t find_function(struct tw_pyramid *pyramid, struct tw_run *run,
                               const struct tw_part *part, uint64_t address)
@@ -44,24 +30,6 @@ static uint32_t find_function(struct tw_pyramid *pyramid, struct tw_run *run,
     return number;
 }
 
-/* UINT32_MAX: no memory. */
-static inline uint32_t function_at(struct tw_pyramid *pyramid, struct tw_run *run,
-                                   const struct tw_part *part, uint64_t address)
-{
-    const uint64_t key = address ^ pyramid->who;
-    struct tw_tile_recent *recent =
-        &pyramid->recent[(address >> 1 ^ address >> 13) % TW_PYRAMID_RECENT];
-
-    if (recent->key != key || !recent->function) {
-        const uint32_t function = find_function(pyramid, run, part, address);
-
-        if (function == UINT32_MAX)
-            return function;
-        *recent = (struct tw_tile_recent){ key, function + 1 };
-    }
-    return recent->function - 1;
-}
-
 /* Room for what is counted of a function; false: no memory. */
 static bool make_room(struct tw_pyramid *pyramid, uint32_t function)
 {
@@ -77,18 +45,55 @@ static bool make_room(struct tw_pyramid *pyramid, uint32_t function)
     return true;
 }
 
-static inline bool count_self(struct tw_pyramid *pyramid, uint32_t function, uint64_t more)
+static void count_self(struct tw_pyramid *pyramid, uint32_t function, uint64_t more)
 {
-    if (!make_room(pyramid, function))
-        return false;
-    if (!pyramid->selves[function] && more) {
-        if (!TW_GROW(pyramid->allocator, &pyramid->touched, &pyramid->touched_room,
-                     pyramid->touched_count + 1))
-            return false;
-        pyramid->touched[pyramid->touched_count++] = function;
+    if (!make_room(pyramid, function) ||
+        !TW_GROW(pyramid->allocator, &pyramid->touched, &pyramid->touched_room,
+                 pyramid->touched_count + 1)) {
+        pyramid->is_out = true;
+        return;
     }
+    if (!pyramid->selves[function])
+        pyramid->touched[pyramid->touched_count++] = function;
     pyramid->selves[function] += more;
-    return true;
+}
+
+/* What the place of an address has of the tile at work goes to its function. */
+static void empty_recent(struct tw_pyramid *pyramid, struct tw_tile_recent *recent)
+{
+    const uint64_t self = recent->self;
+
+    recent->self = 0;
+    if (!self)
+        return;
+    pyramid->levels[0][pyramid->tile].instructions += self;
+    count_self(pyramid, recent->function, self);
+}
+
+static void empty_listed(struct tw_pyramid *pyramid)
+{
+    for (size_t i = 0; i < pyramid->listed_count; i++) {
+        struct tw_tile_recent *recent = &pyramid->recent[pyramid->listed[i]];
+
+        empty_recent(pyramid, recent);
+        recent->is_listed = false;
+    }
+    pyramid->listed_count = 0;
+}
+
+/* What is known by the addresses of a run is asked for anew where the code may be another. */
+static void begin_part(struct tw_pyramid *pyramid, const struct tw_run *run,
+                       const struct tw_part *part)
+{
+    if (pyramid->run != run || pyramid->image != part->image) {
+        empty_listed(pyramid);
+        tw_map_clear(&pyramid->by_address);
+        memset(pyramid->recent, 0, sizeof pyramid->recent);
+        pyramid->run = run;
+        pyramid->image = part->image;
+    }
+    /* two processes may have different code at one address */
+    pyramid->who = tw_hash64((uint64_t)part->who.pid << 32 | part->who.context_id);
 }
 
 void tw_pyramid_close_tile(struct tw_pyramid *pyramid)
@@ -97,6 +102,7 @@ void tw_pyramid_close_tile(struct tw_pyramid *pyramid)
 
     if (pyramid->tile == SIZE_MAX)
         return;
+    empty_listed(pyramid);
     tile = &pyramid->levels[0][pyramid->tile];
     for (size_t i = 0; i < pyramid->touched_count; i++) {
         const uint32_t function = pyramid->touched[i];
@@ -123,19 +129,44 @@ void tw_tile_take_time(struct tw_tile_sums *tile, uint64_t time)
     tile->last = time > tile->last ? time : tile->last;
 }
 
-/* A range that was executed so often. */
-static bool take_pyramid_range(struct tw_pyramid *pyramid, struct tw_run *run,
-                               const struct tw_part *part, const struct tw_element *element,
-                               uint64_t times)
+/* The place of an address becomes its own; false: no memory. */
+static bool begin_recent(struct tw_pyramid *pyramid, struct tw_run *run,
+                         const struct tw_part *part, struct tw_tile_recent *recent,
+                         uint64_t address)
 {
-    struct tw_tile_sums *tile = &pyramid->levels[0][pyramid->tile];
-    const uint32_t function = function_at(pyramid, run, part, element->start);
+    const uint64_t key = address ^ pyramid->who;
 
-    if (function == UINT32_MAX || !count_self(pyramid, function, element->count * times))
+    if (recent->key != key || !recent->is_known) {
+        const uint32_t function = find_function(pyramid, run, part, address);
+
+        if (function == UINT32_MAX)
+            return false;
+        empty_recent(pyramid, recent);
+        recent->key = key;
+        recent->function = function;
+        recent->is_known = true;
+    }
+    if (!recent->is_listed)
+        pyramid->listed[pyramid->listed_count++] = (uint16_t)(recent - pyramid->recent);
+    recent->is_listed = true;
+    return true;
+}
+
+/* A range that was executed so often. */
+static inline bool take_pyramid_range(struct tw_pyramid *pyramid, struct tw_run *run,
+                                      const struct tw_part *part,
+                                      const struct tw_element *element, uint64_t times)
+{
+    const uint64_t address = element->start;
+    struct tw_tile_recent *recent =
+        &pyramid->recent[(address >> 1 ^ address >> 13) % TW_PYRAMID_RECENT];
+
+    if ((recent->key != (address ^ pyramid->who) || !recent->is_listed) &&
+        !begin_recent(pyramid, run, part, recent, address))
         return false;
-    tile->instructions += element->count * times;
+    recent->self += element->count * times;
     if (element->last_sub == TW_SUB_LINK && element->flags & TW_RANGE_EXECUTED)
-        tile->calls += times;
+        pyramid->levels[0][pyramid->tile].calls += times;
     return true;
 }
 
@@ -239,5 +270,5 @@ enum tw_status tw_pyramid_take(struct tw_pyramid *pyramid, struct tw_run *run,
         if (go_to_tile(pyramid, part->batch.elements[i].index) &&
             !take_tile_element(pyramid, run, part, i))
             return TW_E_MEMORY;
-    return TW_OK;
+    return pyramid->is_out ? TW_E_MEMORY : TW_OK;
 }
