@@ -59,9 +59,8 @@ function sourceTexts(data) {
 }
 
 // A row for each source line where it changes, then its instructions.
-function codeRows(data, row, hottest) {
-  const code = data.table("code"), functions = data.table("coverFunctions"), targets = data.table("codeTargets"), lines = data.table("lines");
-  const first = functions.num("first", row), rows = functions.num("rows", row), body = el("tbody"), placed = [];
+function codeRows(data, first, rows, hottest) {
+  const code = data.table("code"), targets = data.table("codeTargets"), lines = data.table("lines"), body = el("tbody"), placed = [];
   const targetsOf = new Map();
   for (let i = 0; i < targets.rows; i++) {
     const at = targets.num("code", i);
@@ -87,16 +86,32 @@ function codeRows(data, row, hottest) {
   return { body, placed, arrows: jumpArrows(code, first, rows) };
 }
 
-function codeOf(data, row) {
-  const functions = data.table("coverFunctions"), code = data.table("code"), first = functions.num("first", row), rows = functions.num("rows", row);
-  if (!rows) return note("Of this function no code is in the report. ", commandLine(data.command("annotate", "--function '" + functions.text("name", row).slice(0, 200) + "'")));
-  let hottest = 0;
-  for (let i = first; i < first + rows; i++) hottest = Math.max(hottest, code.num("count", i));
-  const { body, placed, arrows } = codeRows(data, row, hottest);
+const codeMost = 1000; // instructions at a time: programs without symbols are one function
+
+// Instructions from `at` on.
+function codePart(data, row, at, hottest) {
+  const functions = data.table("coverFunctions"), first = functions.num("first", row) + at;
+  const { body, placed, arrows } = codeRows(data, first, Math.min(codeMost, functions.num("rows", row) - at), hottest);
   const table = el("table", { class: "code" }, el("caption", { text: "Code of " + functions.text("name", row).slice(0, 200) }),
     el("thead", {}, el("tr", {}, ["executed", "", "address", "instruction", "branch"].map((text, i) => el("th", { scope: "col", class: i === 0 ? "num" : "text", text })))), body);
   const box = el("div", { class: "code-box" }, table);
   if (arrows.length) new ResizeObserver(() => { if (table.isConnected) drawArrows(box, table, placed, arrows); }).observe(table);
+  return box;
+}
+
+// All of it, or a part at a time, the hottest instruction's first.
+function codeOf(data, row) {
+  const functions = data.table("coverFunctions"), code = data.table("code"), first = functions.num("first", row), rows = functions.num("rows", row);
+  if (!rows) return note("Of this function no code is in the report. ", commandLine(data.command("annotate", "--function '" + functions.text("name", row).slice(0, 200) + "'")));
+  let hottest = 0, place = 0;
+  for (let i = 0; i < rows; i++) if (code.num("count", first + i) > hottest) { hottest = code.num("count", first + i); place = i; }
+  if (rows <= codeMost) return codePart(data, row, 0, hottest);
+  const box = el("div", {}), show = (at) => {
+    const button = (text, to) => el("button", { type: "button", text, disabled: to < 0 || to >= rows, onclick: () => show(to) });
+    clear(box).append(el("div", { class: "tools", id: "code-part" }, button("first", 0), button("earlier", at - codeMost), button("hottest", place - place % codeMost), button("later", at + codeMost),
+      el("span", { class: "dim", text: "instructions " + count(at + 1) + " to " + count(Math.min(rows, at + codeMost)) + " of " + count(rows) })), codePart(data, row, at, hottest));
+  };
+  show(place - place % codeMost);
   return box;
 }
 

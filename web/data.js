@@ -120,6 +120,16 @@ class Data {
     return row === undefined ? -1 : row;
   }
 
+  // Whether several functions have the name of this number.
+  isShared(number) {
+    if (!this.cache.shared) {
+      const seen = new Set();
+      this.cache.shared = new Set();
+      for (const one of this.table("functions").col("name")) (seen.has(one) ? this.cache.shared : seen).add(one);
+    }
+    return this.cache.shared.has(number);
+  }
+
   functionByText(name) {
     const table = this.table("functions");
     for (let i = 0; i < table.rows; i++) if (table.text("name", i) === name) return i;

@@ -36,6 +36,9 @@ function short(value) {
   return Number.isInteger(value) ? count(value) : String(Number(value.toPrecision(3)));
 }
 
+// 7, 18.5, 36,869: a mean with one digit behind the point where it is small.
+function mean(sum, of) { return sum / of < 1000 ? String(Math.round(10 * sum / of) / 10) : count(sum / of); }
+
 function bytes(value) {
   for (const [size, name] of [[1 << 30, "GiB"], [1 << 20, "MiB"], [1 << 10, "KiB"]])
     if (value >= size) return (value / size).toFixed(value >= 10 * size ? 0 : 1) + " " + name;
@@ -74,6 +77,13 @@ function link(page, key, value) { return "#" + page + (key ? "/" + key + "=" + e
 
 function functionLink(text) {
   return name(text, link("functions", "f", text.length > 1000 ? text.slice(0, 1000) : text));
+}
+
+// A function by its row: where others have its name, with the program that it is of.
+function functionRow(data, row) {
+  const functions = data.table("functions"), text = functions.text("name", row), object = functions.text("object", row);
+  if (!data.isShared(functions.num("name", row))) return functionLink(text);
+  return [name(text, link("functions", "f", text.slice(0, 1000)) + "/n=" + row), object ? el("span", { class: "dim", text: "  " + object.slice(0, 300).replace(/^.*\//, "") }) : null];
 }
 
 function bar(part, all, kind) {

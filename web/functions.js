@@ -6,7 +6,7 @@ function functionDetail(data, row) {
   const side = (title, mine, other) => {
     const rows = range(edges.rows).filter((i) => edges.num(mine, i) === row);
     return el("div", {}, el("h3", { text: title }), new Grid({ rows, sort: 2, step: 20, empty: "none that the trace shows", columns: [
-      { title: "function", value: (i) => functions.text("name", edges.num(other, i)), show: (i) => functionLink(functions.text("name", edges.num(other, i))) },
+      { title: "function", value: (i) => functions.text("name", edges.num(other, i)), show: (i) => functionRow(data, edges.num(other, i)) },
       { title: "how", value: (i) => edges.num("kind", i), show: (i) => kinds[edges.num("kind", i)] || "" },
       { title: "times", kind: "num", value: (i) => edges.num("count", i) },
       { title: "instructions below", kind: "num", value: (i) => edges.num("inclusive", i) }] }).node);
@@ -35,13 +35,13 @@ function functionsPage(data, words) {
   const functions = data.table("functions"), info = data.info, total = Number(info.instructions);
   const search = el("input", { type: "search", id: "function-search", placeholder: "filter by name (key: /)", "aria-label": "filter functions", oninput: () => filter() });
   const columns = [
-    { title: "function", value: (i) => functions.text("name", i), show: (i) => functionLink(functions.text("name", i)) },
+    { title: "function", value: (i) => functions.text("name", i), show: (i) => functionRow(data, i) },
     { title: "share", value: (i) => functions.num("self", i), show: (i) => [bar(functions.num("self", i), total), el("span", { class: "beside", text: percent(functions.num("self", i), total) })] },
     { title: "self", kind: "num", value: (i) => functions.num("self", i), help: "instructions executed in the function itself" },
     { title: "total", kind: "num", value: (i) => functions.num("total", i), help: "... and in what it called" },
     { title: "entries", kind: "num", value: (i) => functions.num("entries", i), help: "times that it was entered" },
     { title: "mean", kind: "num", value: (i) => functions.num("entries", i) ? functions.num("total", i) / functions.num("entries", i) : 0,
-      show: (i) => functions.num("entries", i) ? short(Math.round(10 * functions.num("total", i) / functions.num("entries", i)) / 10) : "", help: "instructions per entry, with what it called" },
+      show: (i) => functions.num("entries", i) ? mean(functions.num("total", i), functions.num("entries", i)) : "", help: "instructions per entry, with what it called" },
     { title: "least", kind: "num", value: (i) => functions.num("whole", i) ? functions.num("least", i) : -1, show: (i) => functions.num("whole", i) ? count(functions.num("least", i)) : "", help: "instructions of the shortest call that is whole in the trace" },
     { title: "most", kind: "num", value: (i) => functions.num("whole", i) ? functions.num("most", i) : -1, show: (i) => functions.num("whole", i) ? count(functions.num("most", i)) : "", help: "... and of the longest" }];
   if (info.hasTime) columns.push({ title: info.clock === 2 ? "time" : "ticks", kind: "num", value: (i) => functions.num("time", i),
@@ -53,7 +53,7 @@ function functionsPage(data, words) {
   const filter = () => { const text = search.value.toLowerCase(); grid.set(range(functions.rows).filter((i) => functions.text("name", i).toLowerCase().includes(text))); };
   const page = el("div", {}, heading("Functions", count(functions.rows) + " functions executed " + count(total) + " instructions."));
   if (words.f) {
-    let row = data.functionByText(words.f);
+    let row = words.n && functions.text("name", Number(words.n)).startsWith(words.f) ? Number(words.n) : data.functionByText(words.f);
     if (row < 0) row = range(functions.rows).findIndex((i) => functions.text("name", i).startsWith(words.f));
     page.append(row >= 0 ? functionDetail(data, row) : note("Of this name no function was executed: ", name(words.f)));
   }

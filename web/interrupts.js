@@ -27,20 +27,20 @@ function entryStrip(data, track) {
 
 function interruptCard(data, row) {
   const table = data.table("interrupts"), whom = data.table("interrupted"), unit = data.info.unit;
-  const n = (key) => table.num(key, row), mean = (sum, of) => of ? length(Math.round(10 * sum / of) / 10, unit) : "not known";
-  const facts = [["times", count(n("count"))], ["net (without those inside)", n("net_count") ? lengths(n("net_least"), n("net_most"), unit) + ", mean " + mean(n("net_sum"), n("net_count")) : "not known"],
-    ["gross (entry to exit)", n("net_count") ? lengths(n("gross_least"), n("gross_most"), unit) + ", mean " + mean(n("gross_sum"), n("net_count")) : "not known"]];
-  if (n("period_count")) facts.push(["period", "mean " + mean(n("period_sum"), n("period_count")) + ", " + lengths(n("period_least"), n("period_most"), unit) + ": jitter " + length(n("period_most") - n("period_least"), unit)]);
+  const n = (key) => table.num(key, row), average = (sum, of) => of ? length(Math.round(10 * sum / of) / 10, unit) : "not known";
+  const facts = [["times", count(n("count"))], ["net (without those inside)", n("net_count") ? lengths(n("net_least"), n("net_most"), unit) + ", mean " + average(n("net_sum"), n("net_count")) : "not known"],
+    ["gross (entry to exit)", n("net_count") ? lengths(n("gross_least"), n("gross_most"), unit) + ", mean " + average(n("gross_sum"), n("net_count")) : "not known"]];
+  if (n("period_count")) facts.push(["period", "mean " + average(n("period_sum"), n("period_count")) + ", " + lengths(n("period_least"), n("period_most"), unit) + ": jitter " + length(n("period_most") - n("period_least"), unit)]);
   for (const [key, text] of [["nested", "interrupted another one"], ["preempted", "were interrupted themselves"], ["chained", "directly after another one"], ["open", "not whole in the trace"], ["estimated", "with an estimated end"]])
     if (n(key)) facts.push([text, count(n(key))]);
   const victims = range(whom.rows).filter((i) => whom.num("interrupt", i) === row);
   return el("section", { class: "card", "data-interrupt": n("number") }, el("h2", {}, name(table.text("name", row)), el("span", { class: "dim", text: "  number " + n("number") + " on " + table.text("source", row) })),
     el("div", { class: "pair" }, el("dl", { class: "facts" }, facts.map(([key, value]) => [el("dt", { text: key }), el("dd", { text: value })])),
-      el("div", {}, el("h3", { text: "Net length" }), histogram(data, row, 0, unit))),
+      el("div", {}, el("h3", { text: "Net length, in " + unit + " from" }), histogram(data, row, 0, unit))),
     el("h3", { text: "Over time" }), entryStrip(data, n("track")),
     el("div", { class: "pair" }, el("div", {}, el("h3", { text: "Whom it interrupted" }), new Grid({ rows: victims, sort: 1, step: 8, empty: "not known", columns: [
       { title: "function", value: (i) => whom.text("name", i), show: (i) => functionLink(whom.text("name", i)) }, { title: "times", kind: "num", value: (i) => whom.num("count", i) }] }).node),
-    n("period_count") ? el("div", {}, el("h3", { text: "Period" }), histogram(data, row, 2, unit)) : null));
+    n("period_count") ? el("div", {}, el("h3", { text: "Period, in " + unit + " from" }), histogram(data, row, 2, unit)) : null));
 }
 
 function interruptsPage(data) {
@@ -48,7 +48,7 @@ function interruptsPage(data) {
   const grid = new Grid({ caption: "Exceptions and interrupts, in " + unit, rows: range(table.rows), sort: 3, columns: [
     { title: "name", value: (i) => table.text("name", i) }, { title: "number", kind: "num", value: (i) => table.num("number", i) }, { title: "core", value: (i) => table.text("source", i) },
     { title: "times", kind: "num", value: (i) => table.num("count", i) },
-    { title: "net mean", kind: "num", value: (i) => table.num("net_count", i) ? table.num("net_sum", i) / table.num("net_count", i) : -1, show: (i) => table.num("net_count", i) ? short(Math.round(10 * table.num("net_sum", i) / table.num("net_count", i)) / 10) : "" },
+    { title: "net mean", kind: "num", value: (i) => table.num("net_count", i) ? table.num("net_sum", i) / table.num("net_count", i) : -1, show: (i) => table.num("net_count", i) ? mean(table.num("net_sum", i), table.num("net_count", i)) : "" },
     { title: "net most", kind: "num", value: (i) => table.num("net_most", i) }, { title: "net sum", kind: "num", value: (i) => table.num("net_sum", i) },
     { title: "gross most", kind: "num", value: (i) => table.num("gross_most", i) }, { title: "nested", kind: "num", value: (i) => table.num("nested", i) }, { title: "deepest", kind: "num", value: (i) => table.num("depth", i) }],
   attributes: (i) => ({ "data-number": table.num("number", i) }) });

@@ -13,10 +13,10 @@ function lossMap(data) {
       cells.append(el("span", { class: "cell " + stripStates[state][0], title: stripStates[state][1] + ", at " + k + " % of the capture" }));
     }
     cells.setAttribute("aria-label", seen.map((n, s) => n ? n + " % " + stripStates[s][1] : "").filter(Boolean).join(", "));
-    rows.push(el("div", { class: "strip-row" }, el("div", { class: "strip-name" }, name(strips.text("name", i)), el("span", { class: "dim", text: " " + bytes(strips.num("bytes", i)) })), cells));
+    rows.push(el("div", { class: "strip-row" }, el("div", { class: "strip-name" }, name(strips.text("name", i))), cells));
   }
   const legend = el("div", { class: "legend" }, stripStates.map(([kind, text]) => el("span", {}, el("span", { class: "cell " + kind }), " " + text)));
-  return card("Map of the capture", note("From its first byte to its last, each cell a hundredth."), rows, legend);
+  return card("Map of the capture", note("From its first byte to its last, each cell a hundredth of " + bytes(strips.num("bytes", 0)) + "; a row for each source."), rows, legend);
 }
 
 function lossesPage(data) {

@@ -36,14 +36,14 @@ function headline(data) {
   if (!functions.rows) return null;
   const edges = data.table("edges"), total = Number(info.instructions);
   const callers = callersOf(data, 0);
-  const parts = [el("span", { class: "big" }, functionLink(functions.text("name", 0))),
+  const parts = [el("span", { class: "big" }, functionRow(data, 0)),
     el("span", { text: "executed " }), el("strong", { text: percent(functions.num("self", 0), total) }),
     el("span", { text: (partOf(data) ? " of the instructions decoded: " : " of all instructions: ") + count(functions.num("self", 0)) + " of " + count(total) + "." })];
   if (callers.length) {
     parts.push(el("span", { text: " It was called " + plural(functions.num("entries", 0), "time") + ", by " }));
     callers.slice(0, 3).forEach((edge, i) => {
       if (i) parts.push(i === Math.min(callers.length, 3) - 1 ? " and " : ", ");
-      parts.push(functionLink(functions.text("name", edges.num("from", edge))));
+      parts.push(functionRow(data, edges.num("from", edge)));
     });
     parts.push(callers.length > 3 ? " and " + (callers.length - 3) + " more." : ".");
   }
@@ -72,14 +72,11 @@ function tile(title, value, about) {
 
 function tiles(data) {
   const info = data.info, functions = data.table("functions"), tracks = data.table("tracks");
-  let threads = 0, cores = new Set();
-  for (let i = 0; i < tracks.rows; i++) {
-    if (tracks.num("kind", i) === 0) threads++;
-    cores.add(tracks.text("core", i) || tracks.num("cpu", i) || tracks.num("id", i));
-  }
-  const strips = data.table("strips"), sources = new Map();
-  for (let i = 0; i < strips.rows; i++) sources.set(strips.text("name", i) + strips.num("id", i), strips.num("bytes", i));
-  const size = Array.from(sources.values()).reduce((a, b) => a + b, 0);
+  const cores = new Set(), shown = new Set(data.table("spans").col("track")); // others never ran
+  for (const track of data.table("marks").col("track")) shown.add(track);
+  for (const i of shown) cores.add(tracks.text("core", i) || tracks.num("cpu", i) || tracks.num("id", i));
+  const threads = Array.from(shown).filter((i) => tracks.num("kind", i) === 0).length;
+  const size = data.has("strips") ? data.table("strips").num("bytes", 0) : 0; // of all buffers, in each row
   const list = [tile("instructions", count(Number(info.instructions)))];
   list.push(tile("functions", count(functions.rows), count(Number(info.calls) + Number(info.tails)) + " calls"));
   if (Number(info.length)) list.push(tile(info.unit === "instructions" ? "timeline" : "time", length(Number(info.length), info.unit).replace(" instructions", ""),
@@ -97,7 +94,7 @@ function hottest(data) {
   const order = range(functions.rows).sort((a, b) => functions.num("self", b) - functions.num("self", a)).slice(0, 5);
   const grid = new Grid({
     rows: order, sort: -1, columns: [
-      { title: "function", show: (i) => functionLink(functions.text("name", i)) },
+      { title: "function", show: (i) => functionRow(data, i) },
       { title: "share", show: (i) => [bar(functions.num("self", i), total), el("span", { class: "beside", text: percent(functions.num("self", i), total) })] },
       { title: "instructions", kind: "num", show: (i) => count(functions.num("self", i)) },
       { title: "calls", kind: "num", show: (i) => count(functions.num("entries", i)) }],

@@ -34,6 +34,8 @@ class TimelineRows {
     }
     this.tracks = range(tracks.rows).sort((a, b) =>
       trackOrder.indexOf(tracks.num("kind", a)) - trackOrder.indexOf(tracks.num("kind", b)) || a - b);
+    const cores = new Set(this.tracks.filter((i) => tracks.num("kind", i) === 2).map((i) => tracks.text("core", i)));
+    this.hasCores = cores.size > 1; // exceptions of several
     this.groups = [];
     for (const number of this.tracks) {
       const rows = [];
@@ -51,7 +53,7 @@ class TimelineRows {
 
   title(tracks, number) {
     const kind = tracks.num("kind", number), text = tracks.text("name", number) || "track " + number;
-    return [text, kind === 0 || kind === 3 ? "" : trackKinds[kind]];
+    return [text, kind === 0 || kind === 3 ? "" : kind === 2 && this.hasCores ? tracks.text("core", number).slice(0, 40) : trackKinds[kind]];
   }
 
   sorted(list) {

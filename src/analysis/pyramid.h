@@ -45,9 +45,9 @@ struct tw_pyramid {
     struct tw_map by_name;    /* hash of a name: number + 1 */
     struct tw_map by_address; /* of the run at work: address of a range to function + 1 */
     struct tw_tile_recent recent[TW_PYRAMID_RECENT]; /* ... and those that were found last */
-    uint16_t listed[TW_PYRAMID_RECENT];              /* of `recent`: those of the tile at work */
+    uint16_t listed[TW_PYRAMID_RECENT]; /* of `recent`: those of the tile at work */
     size_t listed_count;
-    const struct tw_run *run;                        /* at work */
+    const struct tw_run *run; /* at work */
     struct tw_image *image;
     uint64_t who;                /* a hash of who executes the part at work */
     size_t first_seen, end_seen; /* tiles that were filled lie between */

@@ -213,12 +213,16 @@ static void lose(struct tw_timeline *timeline, struct tw_call_stack *stack,
                  const struct tw_element *element)
 {
     struct tw_call_machine *machine = &timeline->calls->machine;
+    struct tw_timeline_stream *stream = timeline->at_work;
+    /* another buffer begins where one had ended: nothing of either was lost */
+    const bool is_begun = stream->has_ended && element->type == TW_ELEMENT_NO_SYNC;
 
-    tw_timeline_end_kernel(timeline, timeline->at_work, element->index, false);
+    stream->has_ended = false;
+    tw_timeline_end_kernel(timeline, stream, element->index, false);
     if (stack->count)
         tw_call_stack_gap(machine, stack, element->index, TW_LEAVE_GAP);
-    tw_timeline_begin_gap(timeline, timeline->at_work, element->index,
-                          tw_timeline_gap_reason(element),
+    tw_timeline_begin_gap(timeline, stream, element->index,
+                          is_begun ? TW_GAP_NOT_TRACED : tw_timeline_gap_reason(element),
                           element->type == TW_ELEMENT_ERROR ? element->skipped : 0);
 }
 
@@ -246,6 +250,9 @@ static void take_element(struct tw_timeline *timeline, struct tw_call_stack *sta
     case TW_ELEMENT_NO_SYNC:
     case TW_ELEMENT_ERROR:
         lose(timeline, stack, element);
+        break;
+    case TW_ELEMENT_EO_TRACE:
+        stream->has_ended = true;
         break;
     case TW_ELEMENT_EVENT:
         take_event(timeline, stream, element);

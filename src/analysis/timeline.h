@@ -55,6 +55,7 @@ struct tw_timeline_stream {
     uint32_t core_track, gap_track, event_track, running; /* TW_NONE: there is none yet */
     bool has_gap;                                         /* it is open */
     bool has_begun;                                       /* something was executed */
+    bool has_ended;  /* the buffer: what comes next is of another one */
     bool has_exited; /* DWT: an exception was left, and what comes next is not known yet */
     bool in_kernel;  /* a handler that is not traced runs: "[kernel]" is open on kernel_track */
     uint32_t kernel_track;

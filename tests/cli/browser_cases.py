@@ -9,7 +9,7 @@ import pathlib
 import shutil
 import subprocess
 
-from harness import ROOT, Skip, case, equal
+from harness import ROOT, Skip, case, corpus, equal
 from report_cases import DEMO, HOSTILE, SOURCES, corpus_captures, hostile_capture, lines_of, repeated, report
 from report_data import read_report
 from serve_cases import Server
@@ -92,6 +92,8 @@ def reports_of_all(tool):
         for number, words in enumerate(corpus_captures()):
             if FULL or number == 0 or words[0].suffix == ".swo":
                 yield report(tool, f"{number}.html", *words, status=None)
+        if FULL:  # no symbols: all of its code is one function
+            yield report(tool, "stripped.html", corpus() / "coresight" / "snapshots" / "bugfix-exact-match-part", status=None)
     except Skip:
         pass
 

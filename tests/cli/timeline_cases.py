@@ -300,3 +300,14 @@ add_case("timeline_sys_el", nested_exceptions_of_a_profile)
 add_case("timeline_losses", losses_leave_the_rest_exact)
 add_case("timeline_text_and_csv", text_and_csv)
 add_case("timeline_swo", swo_has_exceptions_and_ports)
+
+
+def buffers_of_a_recorder(tool):
+    """Between two buffers nothing was lost, unless the recorder says so."""
+    for name, reasons in (("p10-walk-percpu-etmv4-v1", {"not-traced"}), ("p19-walk-truncated-partial", {"recorder"})):
+        lines = tool.run("timeline", corpus() / "perf" / f"{name}.perf.data", "--sysroot", corpus() / "perf" / "root", "--format", "jsonl", "-q",
+                         status=None).out.splitlines()
+        equal({row["reason"] for row in map(json.loads, lines) if row["t"] == "GAP"}, reasons, name)
+
+
+add_case("timeline_gaps_between_buffers_of_a_recorder", buffers_of_a_recorder)

@@ -84,6 +84,7 @@ static int run_one(struct feed *feed, size_t number, feed_fn *take, void *contex
     int status;
 
     session->progress = &feed->progress;
+    session->gives_losses = true;
     status = session_go(session, &way);
     session->progress = NULL;
     return status;

@@ -33,6 +33,7 @@ struct session {
     uint32_t buffer;    /* that the last part was of */
     bool is_open;       /* that buffer is not at its end */
     bool is_any;        /* some buffer held a source that was decoded */
+    bool gives_losses;  /* of the recorder: TW_PART_LOSS */
     bool is_tried;      /* ... the buffer at work held one that was left out (said) */
     uint64_t left;      /* of --count */
     struct repeats repeats;

@@ -317,8 +317,8 @@ static void say_no_source(const struct session *session, uint32_t buffer)
 /* What there is to know of a part before others see it; false: it is not for them. */
 static bool see_part(struct session *session, const struct tw_part *part)
 {
-    if (part->kind == TW_PART_LOSS) /* said in the summary */
-        return false;
+    if (part->kind == TW_PART_LOSS) /* said in the summary; listings have no line for it */
+        return session->gives_losses;
     session->buffer = part->buffer;
     if (part->kind == TW_PART_NOTHING)
         say_no_source(session, part->buffer);
