@@ -96,25 +96,29 @@ class App {
 
   // Which bytes of the capture are shown, of a source that can decode any: all, or some.
   ranges(data) {
-    const [from, to] = data.range || [0, data.bytes];
+    const [from, to] = data.range || [0, data.bytes], [by, shown] = data.times ? ["time", data.times] : ["bytes", [from, to]];
     const number = (value, label) => el("input", { type: "number", class: "offset", value, min: 0, max: data.bytes, "aria-label": label });
     const first = number(from, "first byte"), end = number(to, "end byte"), said = el("span", { class: "dim", id: "range-said", role: "status" });
-    const go = this.decode = async (a, b) => {
-      a = Math.max(0, Math.min(Math.round(a), data.bytes - 1));
-      b = Math.max(a + 1, Math.min(Math.round(b), data.bytes, a + this.source.windowMost));
+    const ask = async (a, b, what) => {
       said.textContent = "decoding …";
       try {
-        this.part = await this.source.window(this.number, a, b);
+        this.part = await this.source.window(this.number, a, b, what);
         await this.show();
       } catch (error) { said.textContent = error.message; }
     };
+    const go = this.decode = (a, b) => {
+      a = Math.max(0, Math.min(Math.round(a), data.bytes - 1));
+      b = Math.max(a + 1, Math.min(Math.round(b), data.bytes, a + this.source.windowMost));
+      return ask(a, b, "bytes");
+    };
+    this.decodeTime = (a, b) => ask(a, b, "time");
     const size = to - from, button = (text, help, act) => el("button", { type: "button", text, title: help, onclick: act });
     if (data.sampled) said.textContent = "stretches: " + bytes(data.sampled) + " of " + bytes(data.bytes);
     return el("form", { class: "range", id: "range", onsubmit: (event) => { event.preventDefault(); go(Number(first.value), Number(end.value)); } }, "bytes ", first, " to ", end,
       el("button", { type: "submit", text: "decode" }), button("◂", "earlier bytes", () => go(from - size, to - size)), button("▸", "later bytes", () => go(from + size, to + size)),
       this.part ? button("all", "the whole capture", () => { this.part = null; this.show(); }) : null,
-      this.part ? button("Perfetto", "these bytes as a trace for ui.perfetto.dev", async () => {
-        const href = URL.createObjectURL(await this.source.perfetto(this.number, from, to));
+      this.part ? button("Perfetto", "this part as a trace for ui.perfetto.dev", async () => {
+        const href = URL.createObjectURL(await this.source.perfetto(this.number, ...shown, by));
         el("a", { href, download: "window.perfetto-trace" }).click();
         URL.revokeObjectURL(href);
       }) : null, said);

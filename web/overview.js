@@ -17,6 +17,7 @@ function losses(data) {
 
 // What of the capture the data is of; "": all.
 function partOf(data) {
+  if (data.times) return "times " + count(data.times[0]) + " to " + count(data.times[1]);
   if (data.range) return "bytes " + count(data.range[0]) + " to " + count(data.range[1]);
   return data.sampled ? bytes(data.sampled) + " of " + bytes(data.bytes) + ", from all over the capture" : "";
 }

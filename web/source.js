@@ -1,5 +1,5 @@
 // Where the data comes from. A source has `list()`, the names of its captures, and `load(number)`, a promise
-// of the Data of one; `window(number, from, to)`, where there is one, the Data of bytes `from` to `to` of it. Data stands
+// of the Data of one; `window(number, from, to, by)`, where there is one, the Data of bytes or times `from` to `to` of it. Data stands
 // in the page, or comes from the server that the page came from, or from whoever sets window.trackwaySource first.
 
 class EmbeddedSource {
@@ -40,10 +40,11 @@ class HttpSource {
     return data;
   }
 
-  async window(number, from, to) {
-    const data = new Data(await (await this.ask("/window", { capture: number, from, to })).arrayBuffer());
+  // `by`: "bytes", or "time", of all sources in one clock.
+  async window(number, from, to, by) {
+    const data = new Data(await (await this.ask("/window", { capture: number, from, to, by })).arrayBuffer());
     data.bytes = this.captures[number].bytes;
-    data.range = [from, to];
+    data[by === "time" ? "times" : "range"] = [from, to];
     return data;
   }
 
@@ -52,5 +53,5 @@ class HttpSource {
     try { return await (await this.ask("/tiles", { capture: number, from, to })).json(); } catch (e) { return null; }
   }
 
-  async perfetto(number, from, to) { return (await this.ask("/perfetto", { capture: number, from, to })).blob(); }
+  async perfetto(number, from, to, by) { return (await this.ask("/perfetto", { capture: number, from, to, by })).blob(); }
 }

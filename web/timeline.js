@@ -274,13 +274,39 @@ function spanDetail(view, i) {
     el("p", {}, "See the trace there: ", commandLine(data.command("decode", "--at +" + spans.num("index", i) + " --count 40"))));
 }
 
-function timelinePage(data, words) {
-  const view = new TimelineView(data, words), least = Number(data.info.spanLeast);
+// What is shown, decoded by itself, of a source that can: by time where there are timestamps, else by the bytes of its spans.
+function decodeShown(view, app) {
+  const first = BigInt(view.data.info.first), rows = view.rows, index = view.data.table("spans").col("index");
+  if (rows.unit === "ns" || rows.unit === "ticks")
+    return app.decodeTime(first + BigInt(Math.floor(view.from)), first + BigInt(Math.ceil(view.to)) + 1n);
+  let from = Infinity, to = 0;
+  for (let i = 0; i < index.length; i++)
+    if (rows.start[i] >= view.from && rows.start[i] < view.to) { from = Math.min(from, index[i]); to = Math.max(to, index[i]); }
+  return to ? app.decode(from, to + 1) : null;
+}
+
+// The timelines of all captures, below each other.
+async function sideBySide(app, box) {
+  clear(box);
+  for (let i = 0; i < app.source.count(); i++) {
+    if (i === app.number) continue;
+    const data = await app.load(i), view = new TimelineView(data, {});
+    for (const one of [view.window, view.detail]) one.removeAttribute("id"); // the first view has them
+    box.append(card((i + 1) + ": " + app.names[i].slice(0, 80), el("p", { class: "status" }, view.window), view.strip.box, view.view.box, view.detail));
+  }
+}
+
+function timelinePage(data, words, app) {
+  const view = new TimelineView(data, words), least = Number(data.info.spanLeast), beside = el("div", { id: "beside" });
+  const all = el("input", { type: "checkbox", id: "all-captures", onchange: () => { app.isBeside = all.checked; if (all.checked) sideBySide(app, beside); else clear(beside); } });
+  if (app && app.isBeside && app.source.count() > 1) { all.checked = true; sideBySide(app, beside); }
   const button = (text, act, help) => el("button", { type: "button", text, title: help, onclick: act });
   return el("div", {}, heading("Timeline", data.info.unit === "instructions" ? "The trace has no timestamps: time is counted in instructions executed." : "Times count " + data.info.unit + "."),
     el("div", { class: "tools" }, view.input, button("next", () => view.find(1), "next that matches (key: n)"), button("−", () => view.zoom(1 / 0.6), "zoom out (key: s)"), button("+", () => view.zoom(0.6), "zoom in (key: w)"),
-      button("◂", () => view.pan(-0.2), "earlier (key: a)"), button("▸", () => view.pan(0.2), "later (key: d)"), button("all", () => view.setWindow(view.rows.from, view.rows.to), "all of it (key: Home)"), view.window),
+      button("◂", () => view.pan(-0.2), "earlier (key: a)"), button("▸", () => view.pan(0.2), "later (key: d)"), button("all", () => view.setWindow(view.rows.from, view.rows.to), "all of it (key: Home)"),
+      app && app.source.window ? button("decode", () => decodeShown(view, app), "decode what is shown: nothing is merged then") : null,
+      app && app.source.count() > 1 ? el("label", {}, all, " other captures below") : null, view.window),
     view.strip.box, view.view.box, el("p", { class: "status" }, view.time),
     least > 0 ? note("Spans shorter than " + length(least, data.info.unit) + " are merged here; for each of them: ", commandLine(data.command("serve")), " or ", commandLine(data.command("timeline"))) : null,
-    view.detail, el("p", { class: "dim" }, "Wheel: zoom. Drag: move. Keys: w s zoom, a d move, arrows from span to span, f fits the span, n and p next and previous match, Home all."), view.tableBox);
+    view.detail, el("p", { class: "dim" }, "Wheel: zoom. Drag: move. Keys: w s zoom, a d move, arrows from span to span, f fits the span, n and p next and previous match, Home all."), view.tableBox, beside);
 }

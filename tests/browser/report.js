@@ -43,7 +43,7 @@ class Browser {
   // Nothing was said on the console, and nothing was asked of any network.
   async close(page) {
     assert.deepEqual(page.problems, []);
-    for (const url of page.requests) assert.ok(url.startsWith("file://") || url.startsWith("data:") || (spec.url && url.startsWith(new URL(spec.url).origin)), url);
+    for (const url of page.requests) assert.ok(url.startsWith("file://") || url.startsWith("data:") || [spec.url, spec.timed].some((one) => one && url.startsWith(new URL(one).origin)), url);
     await page.close();
   }
 }
@@ -262,6 +262,43 @@ const checks = {
     await page.click("#range button:has-text('all')");
     await browser.ready(page, "overview");
     assert.equal(number(await page.textContent(".tile .value")), all);
+    // what the timeline shows, decoded by itself
+    await browser.go(page, "timeline");
+    await page.focus("#main .rows canvas");
+    for (let i = 0; i < 6; i++) await page.keyboard.press("w");
+    await page.evaluate(() => { delete document.documentElement.dataset.ready; });
+    await page.click(".tools button:has-text('decode')");
+    await browser.ready(page, "timeline");
+    await browser.go(page, "overview");
+    const shown = number(await page.textContent(".tile .value"));
+    assert.ok(shown > 0 && shown < all, shown + " of " + all);
+    // the other capture below
+    await browser.go(page, "timeline");
+    await page.check("#all-captures");
+    await page.waitForSelector("#beside canvas");
+    assert.ok((await page.textContent("#beside h2")).startsWith("2: "), await page.textContent("#beside h2"));
+    assert.ok((await (await page.$("#beside .rows canvas")).boundingBox()).height > 40);
+    const ids = await page.$$eval("[id]", (all) => all.map((one) => one.id));
+    assert.deepEqual(ids.filter((id, i) => ids.indexOf(id) !== i), []);
+    await page.uncheck("#all-captures");
+    assert.equal(await page.$("#beside canvas"), null);
+    await browser.close(page);
+  },
+
+  // Two cores of perf.data in one clock: a window by time.
+  async timed(browser) {
+    const page = await browser.open(spec.timed);
+    const all = number(await page.textContent(".tile .value"));
+    await browser.go(page, "timeline");
+    await page.focus("#main .rows canvas");
+    for (let i = 0; i < 3; i++) await page.keyboard.press("w");
+    await page.evaluate(() => { delete document.documentElement.dataset.ready; });
+    await page.click(".tools button:has-text('decode')");
+    await browser.ready(page, "timeline");
+    await browser.go(page, "overview");
+    const part = number(await page.textContent(".tile .value"));
+    assert.ok(part > 0 && part < all, part + " of " + all);
+    assert.ok((await page.textContent("#main .heading")).includes("times "), await page.textContent("#main .heading"));
     await browser.close(page);
   },
 

@@ -118,6 +118,10 @@ def large_spec(tool):
     return {"large": str(path)}
 
 
+def address(server):
+    return f"http://127.0.0.1:{server.port}/?k={server.token}"
+
+
 @case
 def browser_shows_reports_and_served_captures(tool):
     programs = browser()
@@ -125,10 +129,17 @@ def browser_shows_reports_and_served_captures(tool):
     spec = dict(demo_spec(tool), **names_spec(tool, hostile), **differences_spec(tool, hostile), **large_spec(tool))
     spec["reports"] = [{"file": str(path), "pages": pages_of(path)} for path in reports_of_all(tool)]
     checks = ["pages", "numbers", "keys", "flame", "timeline", "names", "differences", "large", "served"]
-    with Server(tool, repeated(tool, 30, "served")) as server:
-        drive(tool, programs, checks, url=f"http://127.0.0.1:{server.port}/?k={server.token}", window=[2848, 2 * 2848], **spec)
+    with Server(tool, repeated(tool, 30, "served"), DEMO) as server:
+        drive(tool, programs, checks, url=address(server), window=[2848, 2 * 2848], **spec)
     # the command that the page shows is one
     assert tool.run(*spec["spanCommand"].split()[1:], "--count", "40").out
+
+
+@case
+def browser_shows_windows_by_time(tool):
+    programs = browser()
+    with Server(tool, corpus() / "perf" / "p10-walk-percpu-etmv4-v1.perf.data", "--sysroot", corpus() / "perf" / "root") as server:
+        drive(tool, programs, ["timed"], timed=address(server))
 
 
 @case

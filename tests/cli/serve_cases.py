@@ -9,7 +9,7 @@ import select
 import socket
 import time
 
-from harness import ROOT, Skip, case, equal
+from harness import ROOT, Skip, case, corpus, equal
 from report_cases import DEMO, lines_of, read_report, repeated, report, same_functions
 from report_data import Data
 
@@ -135,13 +135,15 @@ def serve_has_the_data_of_the_report(tool):
             equal(got.block, want[number].block)
 
 
-def same_window(tool, server, folder, first, end):
-    data = server.data("/window", capture=0, **{"from": first, "to": end})
+def same_window(tool, server, words, first, end, by=None):
+    """A window is what the timeline says of it, bytes or times."""
+    mark = "t:" if by else ""
+    data = server.data("/window", capture=0, by=by, **{"from": first, "to": end})
     base = int(data.info["first"])
     got = sorted((row["name"].decode("utf-8", "replace"), row["depth"], row["start"] + base, row["start"] + row["length"] + base, row["index"], row["n"])
                  for row in data.rows("spans") if row["kind"] != 3)
     want = sorted((row["name"], row["depth"], row["est"], row["est_end"], row["i"], max(0, row["n1"] - row["n0"]))
-                  for row in lines_of(tool, "timeline", folder, "--from", first, "--to", end) if row["t"] == "SLICE")
+                  for row in lines_of(tool, "timeline", *words, "--from", f"{mark}{first}", "--to", f"{mark}{end}") if row["t"] == "SLICE")
     equal(got, want, f"from {first} to {end}")
     return len(got)
 
@@ -160,11 +162,30 @@ def serve_windows_are_what_timeline_says(tool):
             for _ in range(500 if FULL else 12):
                 length = int(1024 * (size / 1024) ** chance.random())
                 first = chance.randrange(0, max(1, size - length))
-                spans += same_window(tool, server, folder, first, first + length)
-            spans += same_window(tool, server, folder, 0, size)
+                spans += same_window(tool, server, [folder], first, first + length)
+            spans += same_window(tool, server, [folder], 0, size)
             memory = re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.process.pid}/status", encoding="ascii").read())
             assert int(memory[1]) < 512 * 1024 or os.environ.get("TW_SANITIZED"), memory[0]
     assert spans > 500, spans
+
+
+@case
+def serve_windows_by_time_are_of_all_sources(tool):
+    """Of perf.data two CPUs are in one clock: its first and last microseconds, all of it, and some between."""
+    chance = random.Random(9)
+    for name in ("p10-walk-percpu-etmv4-v1", "p12-walk-percpu-ete-raw-vmid-v1"):
+        words = [corpus() / "perf" / f"{name}.perf.data", "--sysroot", corpus() / "perf" / "root"]
+        spans = 0
+        with Server(tool, *words) as server:
+            whole = server.data("/data", capture=0).info
+            first, length = int(whole["first"]), int(whole["length"])
+            for number in range(100 if FULL else 8):
+                size = length + 1 if not number else chance.randrange(1, length)
+                at = first + chance.randrange(0, length - size + 2)
+                spans += same_window(tool, server, words, at, at + size, "time")
+            equal(server.ask("/perfetto", capture=0, by="time", **{"from": first, "to": first + length})[0], 200)
+            equal(server.ask("/window", capture=0, by="luck", **{"from": 0, "to": 9})[0], 400)
+        assert spans > 500, spans
 
 
 @case
@@ -176,7 +197,7 @@ def serve_large_windows_are_what_the_commands_say(tool):
         for first, end in ((0, 280000), (3000, 270000), (1000, 1400000)) if FULL else ((3000, 270000),):
             words = ["--from", first, "--to", end]
             if end < 1000000:
-                same_window(tool, server, folder, first, end)
+                same_window(tool, server, [folder], first, end)
             data = server.data("/window", capture=0, **{"from": first, "to": end})
             same_functions(tool, data, [folder, *words])
             slices = [row for row in lines_of(tool, "timeline", folder, *words) if row["t"] == "SLICE"]

@@ -184,6 +184,7 @@ static enum MHD_Result send_window(const struct serve_http *http,
                                          .from = request->from,
                                          .to = request->to,
                                          .view = request->view,
+                                         .is_time = request->is_time,
                                          .is_perfetto = request->what == SERVE_PERFETTO };
     struct tw_text text = { .chars = NULL };
     struct serve_spent spent = { 0, 0 };

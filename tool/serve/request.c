@@ -58,7 +58,11 @@ static bool take_number(uint64_t *value, const char *text)
 
 static bool take_window(struct serve_request *request, const struct serve_asked *asked)
 {
-    return take_number(&request->from, asked->member(asked->context, "from")) &&
+    const char *by = asked->member(asked->context, "by");
+
+    request->is_time = by && strcmp(by, "time") == 0;
+    return (!by || request->is_time || strcmp(by, "bytes") == 0) &&
+           take_number(&request->from, asked->member(asked->context, "from")) &&
            take_number(&request->to, asked->member(asked->context, "to")) &&
            request->from < request->to;
 }

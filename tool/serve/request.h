@@ -38,8 +38,9 @@ struct serve_asked {
 struct serve_request {
     enum serve_what what;
     size_t capture;
-    uint64_t from, to; /* offsets in the capture */
-    uint64_t view;     /* whose window it is: a newer one cancels an older one */
+    uint64_t from, to; /* offsets in the capture, or times */
+    bool is_time;
+    uint64_t view; /* whose window it is: a newer one cancels an older one */
 };
 
 /* The status of HTTP: 200, or why not: 400 (no such number), 403 (wrong token, host or origin), 404, 405. */

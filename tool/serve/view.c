@@ -108,6 +108,7 @@ struct window_run {
     struct serve_views *views;
     struct serve_capture *capture;
     uint64_t from, to;
+    bool is_time;          /* from and to are */
     uint64_t view, number; /* number of the request */
     bool is_cancelled;
     serve_fn *take;
@@ -195,9 +196,9 @@ static bool run_parts(struct window_run *window, struct tw_run *run)
         if (!is_newest(window)) {
             window->is_cancelled = true;
             is_good = false;
-        } else if (is_behind(window, &part)) {
+        } else if (!window->is_time && is_behind(window, &part)) {
             is_over = true;
-        } else if (part.kind == TW_PART_ELEMENTS) {
+        } else if (part.kind == TW_PART_ELEMENTS && !window->is_time) {
             is_good = is_inside ? window->take(window->context, code_run, &part)
                                 : take_inside(window, code_run, &part);
         } else if (!window->ahead) {
@@ -215,10 +216,27 @@ static bool run_parts(struct window_run *window, struct tw_run *run)
     return is_good && (is_over || status == TW_END);
 }
 
+/* What is of the window, as the commands have it: the run does not begin or end there by itself. */
+static void wish_window(struct session_wish *wish, const struct window_run *window)
+{
+    struct tw_filter *filter = &wish->filter;
+
+    if (window->is_time) {
+        wish->config.order = TW_ORDER_TIME;
+        filter->has_from_time = filter->has_to_time = true;
+        filter->from_time = window->from;
+        filter->to_time = window->to;
+    } else {
+        filter->has_from = filter->has_to = true;
+        filter->from = window->from;
+        filter->to = window->to;
+    }
+}
+
 /* A run from the window's first byte on, found by the index where there is one buffer; NULL: failed. */
 static struct tw_run *open_window(const struct window_run *window, struct session *session)
 {
-    const bool is_one = tw_capture_buffer_count(session->capture) == 1;
+    const bool is_one = tw_capture_buffer_count(session->capture) == 1 && !window->is_time;
     const struct tw_run_place place = { .kind = TW_PLACE_OFFSET, .value = window->from };
     struct session_wish wish;
     struct tw_run *run = NULL;
@@ -226,11 +244,8 @@ static struct tw_run *open_window(const struct window_run *window, struct sessio
     if (session_wish(session, &wish) == DONE) {
         wish.config.order = TW_ORDER_CAPTURE;
         wish.config.threads = 1;
-        if (!is_one) { /* else it is sought, and ended */
-            wish.filter.has_from = wish.filter.has_to = true;
-            wish.filter.from = window->from;
-            wish.filter.to = window->to;
-        }
+        if (!is_one) /* else it is sought, and ended */
+            wish_window(&wish, window);
         run = session_run_new(session, &wish);
     }
     session_wish_free(&wish);
@@ -246,7 +261,7 @@ static bool open_other(const struct window_run *window)
 {
     struct serve_capture *capture = window->capture;
 
-    if (window->to - window->from < AHEAD_LEAST || capture->is_alone)
+    if (window->is_time || window->to - window->from < AHEAD_LEAST || capture->is_alone)
         return false;
     if (!capture->has_other) {
         capture->is_alone = capture->session.perf || capture->session.spooled ||
@@ -377,6 +392,7 @@ static void keep_window(const struct window_run *window, const char *path)
                                 .capture = window->capture,
                                 .from = window->from,
                                 .to = window->to,
+                                .is_time = window->is_time,
                                 .view = window->view,
                                 .number = window->number };
     struct tw_text text = { .chars = NULL };
@@ -404,10 +420,11 @@ enum serve_done serve_window(struct serve_views *views, const struct serve_windo
                               .capture = &views->captures[window->capture],
                               .from = window->from,
                               .to = window->to,
+                              .is_time = window->is_time,
                               .view = window->view };
     enum serve_done done = SERVE_CANCELLED;
 
-    if (window->to - window->from > SERVE_WINDOW_MOST)
+    if (!window->is_time && window->to - window->from > SERVE_WINDOW_MOST)
         return SERVE_TOO_LARGE;
     run.number = atomic_fetch_add(&views->newest[run.view % SERVE_VIEWS], 1) + 1;
     lock(views);

@@ -72,6 +72,7 @@ struct serve_window {
     size_t capture;
     uint64_t from, to;
     uint64_t view;
+    bool is_time; /* from and to are: all sources, in one clock; else offsets in the capture */
     bool is_perfetto;
 };
 
