@@ -128,6 +128,12 @@ def half_a_capture(tool):
     says(tool, [name, "--symbols", elf()], r"no instruction could be told: give the capture from a synchronization point", 0)
 
 
+def software_trace(tool):
+    """An ITM tells of no instruction, and what it is good for is said."""
+    swo = tool.write("it.swo", bytes(5) + b"\x80" + b"\x01a\x09b" * 20)
+    says(tool, [swo, "--protocol", "itm"], r"software trace, which tells of no instruction: \"trackway channels\"", 0)
+
+
 def half_a_file(tool):
     data = (corpus() / "perf" / "p10-walk-percpu-etmv4-v1.perf.data").read_bytes()
     tool.write("half.data", data[:len(data) // 2])
@@ -142,4 +148,5 @@ add_case("missing_code", missing_code)
 add_case("missing_code_of_perf", some_code_is_missing)
 add_case("missing_build_id", wrong_build_id)
 add_case("missing_half", half_a_capture)
+add_case("missing_program_flow", software_trace)
 add_case("missing_half_file", half_a_file)

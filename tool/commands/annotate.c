@@ -327,7 +327,7 @@ static int print(struct annotate_command *command, const struct options *options
 }
 
 /* What stands there without a name, or is not there at all. */
-static void say_missing(const struct annotate_command *command)
+static void say_missing(const struct annotate_command *command, const struct feed *feed)
 {
     struct tw_coverage_totals totals = { .size = sizeof totals };
     const struct tw_function_count *function;
@@ -342,7 +342,7 @@ static void say_missing(const struct annotate_command *command)
         advise_symbols(totals.executed - named, totals.executed);
     advise_code(totals.missing);
     if (!totals.executed)
-        advise_nothing(totals.missing);
+        advise_nothing(feed, totals.missing);
 }
 
 static int run(const struct options *options)
@@ -377,7 +377,7 @@ static int run(const struct options *options)
         printed = print(&command, options);
         names_close(&command.names);
         if (!options->quiet)
-            say_missing(&command);
+            say_missing(&command, &feed);
         if (printed != DONE)
             status = printed;
         if (!output_close(&command.out, printed == DONE))

@@ -81,7 +81,8 @@ static uint64_t unknown_in(const struct tw_calls *calls)
     return unknown;
 }
 
-static void summarize(const struct options *options, const struct tw_calls *calls)
+static void summarize(const struct options *options, const struct feed *feed,
+                      const struct tw_calls *calls)
 {
     const struct tw_calls_stats stats = tw_calls_stats(calls);
 
@@ -90,7 +91,7 @@ static void summarize(const struct options *options, const struct tw_calls *call
     advise_symbols(unknown_in(calls), stats.instructions);
     advise_code(stats.missing);
     if (!stats.instructions)
-        advise_nothing(stats.missing);
+        advise_nothing(feed, stats.missing);
     say("%" PRIu64 " calls, %" PRIu64 " tail calls; %" PRIu64 " unknown, %" PRIu64
         " gaps; %" PRIu64 " instructions",
         stats.calls, stats.tails, stats.unknown, stats.gaps, stats.instructions);
@@ -213,7 +214,7 @@ static int run(const struct options *options)
             status = printed;
         if (!output_close(&command.out, printed == DONE))
             status = NOT_DONE;
-        summarize(options, command.calls);
+        summarize(options, &feed, command.calls);
     }
     tw_calls_free(command.calls);
     feed_close(&feed);

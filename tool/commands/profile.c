@@ -152,7 +152,7 @@ static int print(struct profile_command *command, const struct options *options,
 }
 
 /* What has no name, and what would give it one. */
-static void say_unknown(const struct profile_command *command)
+static void say_unknown(const struct profile_command *command, const struct feed *feed)
 {
     struct tw_profile_totals totals = { .size = sizeof totals };
 
@@ -167,18 +167,18 @@ static void say_unknown(const struct profile_command *command)
         advise_symbols(totals.unknown - totals.untraced, totals.instructions);
     advise_code(totals.missing);
     if (!totals.instructions)
-        advise_nothing(totals.missing);
+        advise_nothing(feed, totals.missing);
     if (command->unit == UNIT_TIME && !totals.has_time)
         say("the trace has no timestamps: there is no time to show");
     if (command->unit == UNIT_CYCLES && !totals.has_cycles)
         say("the trace has no cycle counts: there are no cycles to show");
 }
 
-static void summarize(const struct profile_command *command)
+static void summarize(const struct profile_command *command, const struct feed *feed)
 {
     struct tw_profile_totals totals = { .size = sizeof totals };
 
-    say_unknown(command);
+    say_unknown(command, feed);
     if (command->profile && tw_profile_totals(command->profile, &totals))
         say("%" PRIu64 " instructions: %" PRIu64 " known, %" PRIu64 " unknown",
             totals.instructions, totals.instructions - totals.unknown, totals.unknown);
@@ -273,7 +273,7 @@ static int finish(struct profile_command *command, const struct options *options
     if (!output_close(&command->out, status == DONE))
         status = NOT_DONE;
     if (!options->quiet)
-        summarize(command);
+        summarize(command, feed);
     return status;
 }
 

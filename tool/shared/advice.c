@@ -3,8 +3,9 @@
 #include "shared/advice.h"
 
 #include <inttypes.h>
+#include <string.h>
 
-#include "shared/options.h"
+#include "shared/feed.h"
 
 void advise_symbols(uint64_t unknown, uint64_t all)
 {
@@ -39,9 +40,32 @@ void advise_code(uint64_t times)
             times, times == 1 ? "" : "s");
 }
 
-void advise_nothing(uint64_t missing)
+/* Whether there are sources, and what they send is written by software or sampled: ITM, DWT, STM. */
+static bool is_software_trace(const struct feed *feed)
 {
-    if (!missing)
+    size_t count = 0;
+
+    for (size_t i = 0; i < feed->count; i++) {
+        const struct tw_capture *capture = feed->sessions[i].capture;
+        const struct tw_source *source;
+
+        for (size_t k = 0; (source = tw_capture_source(capture, k)) != NULL; k++, count++)
+            if (!source->protocol ||
+                (strcmp(source->protocol, "itm") != 0 && strcmp(source->protocol, "stm") != 0))
+                return false;
+    }
+    return count != 0;
+}
+
+void advise_nothing(const struct feed *feed, uint64_t missing)
+{
+    if (missing)
+        return;
+    if (is_software_trace(feed))
+        say("this is software trace, which tells of no instruction: \"trackway channels\" "
+            "shows "
+            "what it holds; a profile of it needs PC samples (DWT_CTRL.PCSAMPLENA)");
+    else
         say("no instruction could be told: give the capture from a synchronization point on "
             "(\"trackway stats\" lists them), and the protocol and registers of its source");
 }

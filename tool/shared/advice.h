@@ -13,7 +13,8 @@ void advise_symbols(uint64_t unknown, uint64_t all);
 void advise_functions(const struct tw_functions *functions);
 /* Times that the path led to code that is not there. */
 void advise_code(uint64_t times);
-/* There is not one instruction; `missing`: times that code was not there. */
-void advise_nothing(uint64_t missing);
+/* There is not one instruction in these captures; `missing`: times that code was not there. */
+struct feed;
+void advise_nothing(const struct feed *feed, uint64_t missing);
 
 #endif
