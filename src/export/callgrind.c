@@ -10,8 +10,7 @@
 static void put_name(struct tw_sink *sink, const char *key, const char *name)
 {
     tw_sink_text(sink, key);
-    for (; *name; name++)
-        tw_sink_bytes(sink, (unsigned char)*name < 0x20 ? "?" : name, 1);
+    tw_sink_name(sink, name, '\n');
     tw_sink_text(sink, "\n");
 }
 

@@ -7,16 +7,6 @@ struct folded {
     const struct tw_subject *subject;
 };
 
-/* A name may hold blanks, but neither what parts frames nor what ends lines. */
-static void put_name(struct tw_sink *sink, const char *name)
-{
-    for (; *name; name++) {
-        const char c = *name == ';' ? ':' : (unsigned char)*name < 0x20 ? '?' : *name;
-
-        tw_sink_bytes(sink, &c, 1);
-    }
-}
-
 static void put_path(void *context, const struct tw_call_path *path)
 {
     const struct folded *folded = context;
@@ -27,9 +17,10 @@ static void put_path(void *context, const struct tw_call_path *path)
     for (size_t i = 0; i < path->depth; i++) {
         if (i)
             tw_sink_text(folded->sink, ";");
-        put_name(folded->sink,
-                 tw_subject_name(folded->subject,
-                                 tw_functions_get(functions, path->functions[i])->name));
+        tw_sink_name(folded->sink,
+                     tw_subject_name(folded->subject,
+                                     tw_functions_get(functions, path->functions[i])->name),
+                     ';');
     }
     tw_sink_text(folded->sink, " ");
     tw_sink_decimal(folded->sink, path->self);

@@ -62,6 +62,20 @@ void tw_sink_decimal(struct tw_sink *sink, uint64_t value)
     tw_sink_bytes(sink, digits + at, sizeof digits - at);
 }
 
+void tw_sink_name(struct tw_sink *sink, const char *name, char end)
+{
+    while (*name) {
+        size_t size = 0;
+
+        while ((unsigned char)name[size] >= 0x20 && name[size] != end)
+            size++;
+        tw_sink_bytes(sink, name, size);
+        name += size;
+        if (*name)
+            tw_sink_bytes(sink, (unsigned char)*name++ < 0x20 ? "?" : ":", 1);
+    }
+}
+
 static const char replacement[] = "\xef\xbf\xbd";
 
 void tw_sink_json_size(struct tw_sink *sink, const char *text, size_t left)

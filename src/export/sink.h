@@ -23,6 +23,8 @@ void tw_sink_bytes(struct tw_sink *sink, const void *bytes, size_t size);
 void tw_sink_text(struct tw_sink *sink, const char *text);
 void tw_sink_format(struct tw_sink *sink, const char *format, ...) TW_PRINTF(2, 3);
 void tw_sink_decimal(struct tw_sink *sink, uint64_t value);
+/* A name where nothing is quoted: bytes that end a line are "?", and what ends a name there is ":". */
+void tw_sink_name(struct tw_sink *sink, const char *name, char end);
 /* A JSON string with its quotes; what is no UTF-8 becomes U+FFFD. */
 void tw_sink_json(struct tw_sink *sink, const char *text);
 /* The same of so many characters. */
