@@ -36,6 +36,7 @@ struct tw_patient_times {
     uint64_t count, backward;
     uint64_t last, least, most;
     uint64_t first_at, last_at; /* offsets in the capture, buffer after buffer */
+    uint64_t first_back;        /* offset where time first goes back */
 };
 
 /* Contexts: a core goes from one to another where it may, not from one instruction to the next. */
@@ -46,8 +47,9 @@ struct tw_patient_contexts {
     bool is_named;        /* some had a number that is not 0 */
     bool is_m;            /* M profile */
     uint8_t level;
-    uint32_t levels; /* that were seen: bit by bit */
-    uint64_t sudden; /* back to the one before, and nothing told of it */
+    uint32_t levels;       /* that were seen: bit by bit */
+    uint64_t sudden;       /* back to the one before, and nothing told of it ... */
+    uint64_t first_sudden; /* ... the first time: offset */
 };
 
 /* Counts up to a place. */

@@ -93,6 +93,12 @@ static const struct {
     { "etrace", "branch_prediction", 1, true, "branch prediction on" },
     { "etrace", "jump_target_cache", 1, true, "jump target cache on" },
     { "etrace", "full_address", 1, false, "full addresses off" },
+    { "ntrace", "mode", 1, true, "branch history instead of branches (trTeInstMode=6)" },
+    { "ntrace", "implicit_return_mode", 3, true,
+      "implicit return on (trTeInstImplicitReturnMode)" },
+    { "ntrace", "repeat_history", 1, true, "repeated history on (trTeInstEnRepeatedHistory)" },
+    { "ntrace", "all_jumps", 1, false, "messages of all jumps off (trTeInstEnAllJumps)" },
+    { "ntrace", "timestamps", 1, false, "timestamps off (trTsControl)" },
 };
 
 /* A setting by name, of the registers or of the lines of text; 0 if it is not given. */
@@ -105,8 +111,11 @@ static uint64_t setting_of(const struct tw_source *source, const char *name)
         if (strcmp(source->registers[i].name, name) == 0)
             return source->registers[i].value;
     while (line && *line) {
-        if (strncmp(line, name, length) == 0 && line[length] == '=')
-            return strtoull(line + length + 1, NULL, 0);
+        if (strncmp(line, name, length) == 0 && line[length] == '=') {
+            const char *value = line + length + 1;
+
+            return strncmp(value, "htm", 3) == 0 ? 1 : strtoull(value, NULL, 0);
+        }
         line = strpbrk(line, "\n,");
         line = line ? line + 1 : NULL;
     }

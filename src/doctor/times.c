@@ -6,13 +6,16 @@
 
 #include "doctor/doctor.h"
 
-static void count_time(struct tw_patient_times *times, uint64_t time, uint64_t at)
+static void count_time(struct tw_patient_times *times, const struct tw_element *element,
+                       uint64_t at)
 {
+    const uint64_t time = element->timestamp;
+
     if (times->count++ == 0) {
         times->least = times->most = time;
         times->first_at = at;
-    } else {
-        times->backward += time < times->last;
+    } else if (time < times->last && times->backward++ == 0) {
+        times->first_back = element->index;
     }
     times->least = time < times->least ? time : times->least;
     times->most = time > times->most ? time : times->most;
@@ -39,7 +42,8 @@ static void count_context(struct tw_patient_contexts *contexts,
     if (!(element->flags & TW_CONTEXT_HAS_CID))
         return;
     if (contexts->has_id && element->context_id != contexts->id) {
-        contexts->sudden += !is_told && contexts->before == element->context_id;
+        if (!is_told && contexts->before == element->context_id && contexts->sudden++ == 0)
+            contexts->first_sudden = element->index;
         contexts->before = contexts->id;
     }
     contexts->id = element->context_id;
@@ -51,7 +55,7 @@ void tw_doctor_time(struct tw_patient *patient, const struct tw_element *element
 {
     switch (element->type) {
     case TW_ELEMENT_TIMESTAMP:
-        count_time(&patient->times, element->timestamp, at);
+        count_time(&patient->times, element, at);
         break;
     case TW_ELEMENT_PE_CONTEXT:
         count_context(&patient->contexts, element);
@@ -94,14 +98,15 @@ void tw_doctor_judge_cores(struct tw_doctor *doctor, struct tw_patient *patient)
             "give each trace unit a trace ID (TRCTRACEIDR, ETMTRACEIDR) or source "
             "number (trTeInstSrcID, srcid) of its own; if the stream has source "
             "numbers, say how wide they are: --config src_bits=N";
-        finding->count = is_torn ? times->backward : patient->contexts.sudden;
+        tw_doctor_at(finding, is_torn ? times->backward : patient->contexts.sudden,
+                     is_torn ? times->first_back : patient->contexts.first_sudden);
     } else if (times->backward) {
         finding = tw_doctor_find(doctor, TW_FINDING_WARNING, "time-backward", 3);
         finding->text = tw_doctor_text(doctor, "source %s: time goes back %" PRIu64 " times",
                                        tw_doctor_name(doctor, patient), times->backward);
         finding->remedy =
             "the buffer may be a ring whose oldest byte is elsewhere: --wrapped-at";
-        finding->count = times->backward;
+        tw_doctor_at(finding, times->backward, times->first_back);
     }
 }
 

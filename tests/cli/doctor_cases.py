@@ -60,11 +60,39 @@ def doctor_tells_what_a_trace_unit_needed_and_had(tool):
 
 
 @case
+def doctor_tells_where_two_harts_meet(tool):
+    """Count and place of what shows it: the first timestamp that is less than the one before."""
+    make = next(fault for fault in doctor_faults.ALL if fault.__name__ == "two_harts_ntrace")
+    words, _ = make(doctor_faults.Bench(tool.program, corpus(), tool.folder))
+    found = first_finding(tool, *words)
+    lines = [json.loads(line) for line in tool.run("decode", *words, "--format", "jsonl", "-q", status=None).out.splitlines()]
+    times = [(line["i"], int(str(line["ts"]), 0)) for line in lines if line["t"] == "TIMESTAMP"]
+    back = [second[0] for first, second in zip(times, times[1:]) if second[1] < first[1]]
+    equal((found["code"], found["count"], found["i"]), ("two-harts", len(back), back[0]))
+
+
+@case
+def doctor_tells_what_makes_less_n_trace(tool):
+    log = corpus() / "exec" / "logs" / "rv64-recur.exlog.gz"
+    words = ["encode", log, "--elf", log.with_name("rv64-recur.elf"), "--protocol", "ntrace", "--unit", "fifo=200,cycles-per-byte=24"]
+    tool.run(*words, "--config", "mode=btm,timestamps=1", "-o", "btm")
+    remedy = first_finding(tool, "btm")["remedy"]
+    for setting in ("branch history instead", "implicit return on", "timestamps off"):
+        assert setting in remedy, remedy
+    tool.run(*words, "--config", "mode=htm,implicit_return_mode=3,repeat_history=1", "-o", "htm")
+    remedy = first_finding(tool, "htm")["remedy"]
+    for setting in ("branch history", "implicit return", "repeated history", "timestamps", "all jumps"):
+        assert setting not in remedy, remedy
+    assert "filters" in remedy, remedy
+
+
+@case
 def doctor_says_the_summary_first_and_draws_a_strip(tool):
     good = corpus() / "coresight" / "snapshots" / "trace_file_vmid"
     text = tool.run("doctor", good).out
     assert text.startswith("nothing is wrong: "), text
     assert "|====" in text and "= decoded" in text, text
+    assert re.search(r"\|\x1b\[0m\x1b\[32m=+\x1b\[0m\|", tool.run("doctor", good, "--color", "always").out)
     done = tool.run("doctor", good, "--format", "jsonl")
     last = json.loads(done.out.splitlines()[-1])
     equal([last["t"], last["whole"]], ["SUMMARY", True])

@@ -14,7 +14,7 @@ static const struct {
     const char *mark;
     enum color color;
 } looks[] = {
-    [TW_STRIP_NOTHING] = { " ", PLAIN },  [TW_STRIP_SYNCED] = { "=", PLAIN },
+    [TW_STRIP_NOTHING] = { " ", PLAIN },  [TW_STRIP_SYNCED] = { "=", GREEN },
     [TW_STRIP_MISSING] = { "?", YELLOW }, [TW_STRIP_GAP] = { ".", DIM },
     [TW_STRIP_OVERFLOW] = { "!", RED },
 };
@@ -28,16 +28,20 @@ static void print_strips(struct output *out, const struct tw_doctor *doctor)
     output_text(out, "\n");
     for (size_t i = 0; (strip = tw_doctor_strip(doctor, i)) != NULL; i++) {
         output_format(out, "%-16.16s |", strip->name);
-        for (unsigned k = 0; k < TW_STRIP_COLUMNS; k += 2) {
+        for (unsigned k = 0, last = TW_STRIP_NOTHING; k < TW_STRIP_COLUMNS; k += 2) {
             /* The worse of two: a line has to fit a terminal. */
             const uint8_t state = strip->states[k] > strip->states[k + 1]
                                       ? strip->states[k]
                                       : strip->states[k + 1];
 
-            output_color(out, looks[state].color);
+            if (state != last) {
+                output_color(out, PLAIN);
+                output_color(out, looks[state].color);
+            }
             output_text(out, looks[state].mark);
-            output_color(out, PLAIN);
+            last = state;
         }
+        output_color(out, PLAIN);
         output_text(out, "|\n");
     }
     output_text(
