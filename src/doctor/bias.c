@@ -76,7 +76,8 @@ static double try_bias(struct attempt *attempt, int64_t bias, bool *is_clean)
     const struct tw_tree_config config = {
         .size = sizeof config,
         .framing = tw_capture_buffer(doctor->capture, attempt->buffer)->framing,
-        .check_atoms = true,
+        .check_atoms = doctor->checks_atoms,
+        .check_continuity = doctor->checks_continuity,
         .allocator = doctor->allocator
     };
     struct tw_source_setup setup = { .capture = doctor->capture,

@@ -155,8 +155,9 @@ struct tw_doctor {
     const struct tw_allocator *allocator;
     struct tw_patient *patients;
     size_t patient_count, patient_room;
-    uint64_t total;   /* bytes of all buffers */
-    uint64_t *starts; /* of each buffer in that */
+    bool checks_atoms, checks_continuity; /* of the code against the trace */
+    uint64_t total;                       /* bytes of all buffers */
+    uint64_t *starts;                     /* of each buffer in that */
     struct tw_run_losses losses;
     struct tw_lost_search *search; /* of lost.c, for one overflow after the other; or NULL */
     struct tw_object_names objects[TW_OBJECTS_KEPT];

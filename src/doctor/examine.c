@@ -288,33 +288,42 @@ static void settle_unsynced(struct tw_patient *patient)
         patient->unsynced = patient->bytes;
 }
 
+static void choose_checks(struct tw_doctor *doctor)
+{
+    const char *core_type = doctor->how.core_type;
+    const bool is_v3 = has_source(doctor->capture, "etmv3", TW_PROFILE_A);
+    const bool is_m = core_type ? tw_core_profile(core_type) == TW_PROFILE_M
+                                : has_source(doctor->capture, NULL, TW_PROFILE_M);
+
+    doctor->checks_atoms = !is_v3 && !is_m;
+    doctor->checks_continuity = is_v3;
+}
+
 enum tw_status tw_doctor_examine(struct tw_doctor *doctor, struct tw_fault *fault)
 {
-    const bool is_v3 = has_source(doctor->capture, "etmv3", TW_PROFILE_A);
     const struct tw_run_config *how = &doctor->how;
-    const bool is_m = how->core_type ? tw_core_profile(how->core_type) == TW_PROFILE_M
-                                     : has_source(doctor->capture, NULL, TW_PROFILE_M);
-    const struct tw_run_config config = { .size = sizeof config,
-                                          .threads = 1,
-                                          .core_type = how->core_type,
-                                          .waits_on_error = how->waits_on_error,
-                                          .resumes_on_error = how->resumes_on_error,
-                                          .assumes_sync = how->assumes_sync,
-                                          .range_limit = how->range_limit,
-                                          .source_address_n = how->source_address_n,
-                                          .loads_names = how->symbol_count > 0,
-                                          .symbols = how->symbols,
-                                          .symbol_count = how->symbol_count,
-                                          .check_atoms = !is_v3 && !is_m,
-                                          .check_continuity = is_v3,
-                                          .on_source = on_source,
-                                          .on_bytes = on_bytes,
-                                          .context = doctor,
-                                          .allocator = doctor->allocator };
+    struct tw_run_config config = { .size = sizeof config,
+                                    .threads = 1,
+                                    .core_type = how->core_type,
+                                    .waits_on_error = how->waits_on_error,
+                                    .resumes_on_error = how->resumes_on_error,
+                                    .assumes_sync = how->assumes_sync,
+                                    .range_limit = how->range_limit,
+                                    .source_address_n = how->source_address_n,
+                                    .loads_names = how->symbol_count > 0,
+                                    .symbols = how->symbols,
+                                    .symbol_count = how->symbol_count,
+                                    .on_source = on_source,
+                                    .on_bytes = on_bytes,
+                                    .context = doctor,
+                                    .allocator = doctor->allocator };
     struct tw_part part = { .size = sizeof part };
     struct tw_run *run;
     enum tw_status status;
 
+    choose_checks(doctor);
+    config.check_atoms = doctor->checks_atoms;
+    config.check_continuity = doctor->checks_continuity;
     TW_TRY(place_buffers(doctor));
     TW_TRY(tw_run_new(&run, doctor->capture, &config, fault));
     while ((status = tw_run_next(run, &part)) == TW_OK) {
