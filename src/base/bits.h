@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads and writes bit fields, least significant bit first, over bytes. */
+/* Reads bit fields, least significant bit first, over bytes. */
 #ifndef BASE_BITS_H
 #define BASE_BITS_H
 
@@ -37,35 +37,6 @@ static inline uint64_t tw_bits_get(struct tw_bits *in, unsigned count)
         done += take;
     }
     return value;
-}
-
-struct tw_bit_writer {
-    uint8_t *bytes;
-    size_t room_bits;
-    size_t at;
-    bool overflow;
-};
-
-/* Writes the low `count` bits of `value`, at most 64.  Bytes begun are cleared first. */
-static inline void tw_bits_put(struct tw_bit_writer *out, uint64_t value, unsigned count)
-{
-    if (count > out->room_bits - out->at) {
-        out->overflow = true;
-        return;
-    }
-    for (unsigned done = 0; done < count;) {
-        const unsigned shift = out->at & 7;
-        unsigned take = 8 - shift;
-        uint8_t *byte = &out->bytes[out->at >> 3];
-
-        if (take > count - done)
-            take = count - done;
-        if (shift == 0)
-            *byte = 0;
-        *byte = (uint8_t)(*byte | ((value >> done) & ((1u << take) - 1)) << shift);
-        out->at += take;
-        done += take;
-    }
 }
 
 #endif
