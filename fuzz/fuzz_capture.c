@@ -88,9 +88,9 @@ static void read_choices(struct choices *choices, const struct bundle *bundle)
 }
 
 static void (*const analyses[])(const struct subject *) = {
-    do_elements, do_packets,  do_statistics, do_calls,       do_call_parts,
-    do_profile,  do_coverage, do_timelines,  do_report,      do_doctor,
-    do_pyramid,  do_replay,   do_samples,    do_channels,    do_index,
+    do_elements, do_packets,  do_statistics, do_calls,        do_call_parts,
+    do_profile,  do_coverage, do_timelines,  do_report,       do_doctor,
+    do_pyramid,  do_replay,   do_samples,    do_channels,     do_index,
     do_symbols,  do_filters,  do_tree,       do_call_threads, do_edges
 };
 

@@ -196,7 +196,8 @@ static void take_edges(const struct subject *subject)
                                               .capture = subject->capture,
                                               .range_limit = RANGE_LIMIT,
                                               .memory = 8 << 20 };
-    struct tw_edge_map_result first = { .size = sizeof first }, second = { .size = sizeof first };
+    struct tw_edge_map_result first = { .size = sizeof first },
+                              second = { .size = sizeof first };
     static uint8_t one[EDGE_BYTES], other[EDGE_BYTES];
     const uint8_t *bytes;
     struct tw_edge_map *map;

@@ -258,6 +258,59 @@ static void what_ran_before_an_exception(void **state)
     tear_down(&bench);
 }
 
+/* An exception at `stop`, after code at the top of memory, size bytes of it, and at 0. */
+static struct bench around_the_top(uint32_t above, uint64_t top, uint8_t isa, uint64_t stop)
+{
+    static uint8_t bytes[3][8];
+    const uint32_t nop = isa == TW_ISA_A64 ? 0xd503201f : 0xe1a00000;
+    const struct tw_region bottom = { .size = sizeof bottom, .address = 0, .length = 8 };
+    struct bench bench;
+
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[0][i] = (uint8_t)((i < 4 ? nop : above) >> 8 * (i % 4));
+        bytes[1][i] = (uint8_t)(nop >> 8 * (i % 4));
+    }
+    bench = set_up(bytes[0], 8, top - 7, (struct tw_code_config){ .range_limit = 0 });
+    CHECK_EQ(tw_image_add(bench.image, &bottom, bytes[1]), TW_OK);
+    tw_follow_jump(&bench.follow, top - 7, isa);
+    to_exception(&bench, stop);
+    return bench;
+}
+
+/* [K10.5.5.6] Straight code may lead over the top of memory. */
+static void what_ran_before_an_exception_around_the_top(void **state)
+{
+    static const struct {
+        uint64_t top;
+        uint8_t isa;
+        uint32_t nop, branch;
+    } cases[] = { { UINT64_MAX, TW_ISA_A64, 0xd503201f, 0x14000000 },
+                  { UINT32_MAX, TW_ISA_A32, 0xe1a00000, 0xeafffffe } };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const uint64_t top = cases[i].top;
+        struct bench bench = around_the_top(cases[i].nop, top, cases[i].isa, 4);
+
+        CHECK_CASE(i ? "A32" : "A64");
+        CHECK_EQ(bench.count, 2);
+        check_range(&bench, 0, top - 7, top == UINT64_MAX ? 0 : top + 1, TAKEN);
+        check_range(&bench, 1, 0, 4, TAKEN);
+        CHECK_EQ(tw_follow_address(&bench.follow), 4);
+        tear_down(&bench);
+        /* A branch leads elsewhere; code ends; too far away: nothing ran. */
+        bench = around_the_top(cases[i].branch, top, cases[i].isa, 4);
+        CHECK_EQ(bench.count, 0);
+        tear_down(&bench);
+        bench = around_the_top(cases[i].nop, top, cases[i].isa, 16);
+        CHECK_EQ(bench.count, 0);
+        tear_down(&bench);
+        bench = around_the_top(cases[i].nop, top, cases[i].isa, 0x8000);
+        CHECK_EQ(bench.count, 0);
+        tear_down(&bench);
+    }
+}
+
 /* Walks to a source address with little room, in as many calls as it takes. */
 static void to_source(struct bench *bench, uint64_t stop, bool split)
 {
@@ -492,6 +545,7 @@ int main(void)
         cmocka_unit_test(an_address_takes_the_place_of_a_return),
         cmocka_unit_test(decisions_can_be_taken_back),
         cmocka_unit_test(what_ran_before_an_exception),
+        cmocka_unit_test(what_ran_before_an_exception_around_the_top),
         cmocka_unit_test(a_source_address_is_reached_and_taken),
         cmocka_unit_test(walks_end_at_the_range_limit),
         cmocka_unit_test(walks_pass_no_more_than_4096_branches),

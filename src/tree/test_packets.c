@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trackway/experimental.h>
 #include <trackway/members.h>
 #include <trackway/trackway.h>
 
@@ -31,6 +32,27 @@ static void every_type_has_a_name_and_a_kind(void **state)
         CHECK(has[TW_PACKET_NOT_SYNC] && has[TW_PACKET_BAD] && has[TW_PACKET_SYNC]);
         CHECK_EQ(has[TW_PACKET_CUT], 1);
     }
+}
+
+static void names_of_types_are_those_of_the_tables(void **state)
+{
+    static const struct {
+        const char *protocol;
+        const char *(*name)(unsigned type);
+    } names[] = { { "etmv3", tw_etmv3_type_name },   { "ptm", tw_ptm_type_name },
+                  { "etmv4", tw_etmv4_type_name },   { "ete", tw_etmv4_type_name },
+                  { "itm", tw_itm_type_name },       { "stm", tw_stm_type_name },
+                  { "etrace", tw_etrace_type_name }, { "ntrace", tw_ntrace_type_name } };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(names); i++)
+        for (size_t k = 0; tw_protocols[k]; k++)
+            for (unsigned type = 0; strcmp(tw_protocols[k]->name, names[i].protocol) == 0 &&
+                                    type < tw_protocols[k]->type_count;
+                 type++) {
+                check_case("%s, type %u", names[i].protocol, type);
+                CHECK_TEXT(names[i].name(type), tw_protocols[k]->types[type].name);
+            }
 }
 
 static void every_kind_has_a_name_of_its_own(void **state)
@@ -292,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_synchronized_is_a_whole_packet),
         cmocka_unit_test(every_type_has_a_name_and_a_kind),
+        cmocka_unit_test(names_of_types_are_those_of_the_tables),
         cmocka_unit_test(every_kind_has_a_name_of_its_own),
         cmocka_unit_test(counts_follow_the_kinds),
         cmocka_unit_test(reports_follow_the_kinds),
