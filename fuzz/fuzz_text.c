@@ -45,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(name, text, size);
     name[size] = 0;
     require(tw_version()[0] && tw_features() && tw_version_number());
-    require(tw_demangler_new(&demangler, NULL, NULL) == TW_OK);
+    /* Some builds know no names but those that there are. */
+    require(tw_demangler_new(&demangler, NULL, NULL) != TW_E_MEMORY);
     require(tw_demangle(demangler, name) != NULL);
     require(tw_demangle(demangler, name) != NULL);
     tw_demangler_free(demangler);
