@@ -320,6 +320,23 @@ static void pull(struct sum *sum, struct tw_tree *tree, const uint8_t *data, siz
     }
 }
 
+/* Sources that were found in a stream have bytes of it, and no two the same name. */
+static void check_sources(const struct tw_tree *tree)
+{
+    uint32_t src, other;
+
+    for (unsigned id = 0; id < 128; id++) {
+        const size_t count = tw_tree_src_count(tree, (uint8_t)id);
+
+        for (size_t i = 0; i < count; i++) {
+            require(tw_tree_src_stats(tree, (uint8_t)id, i, &src) != NULL);
+            for (size_t k = 0; k < i; k++)
+                require(tw_tree_src_stats(tree, (uint8_t)id, k, &other) && src != other);
+        }
+        require(tw_tree_src_stats(tree, (uint8_t)id, count, &src) == NULL);
+    }
+}
+
 /* All of it, in pieces, through the data path. */
 static void feed(struct sum *sum, struct tw_push *path, const uint8_t *data, size_t size)
 {
@@ -394,6 +411,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(tw_errors_new(&errors, &log, NULL) == TW_OK);
     tree = make(config, data[0] / 8 % SOURCES);
     pull(&pulled, tree, data + 3, size - 3);
+    check_sources(tree);
     tw_tree_free(tree);
     config.errors = errors;
     config.verbosity = TW_SEVERITY_INFO;

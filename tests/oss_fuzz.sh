@@ -43,7 +43,7 @@ for source in fuzz/fuzz_*.c; do
     check "$name has inputs" unzip -q -o "$work/out/${name}_seed_corpus.zip" -d "$work/seeds/$name"
     dictionary=''
     [ ! -f "$work/out/$name.dict" ] || dictionary=-dict=$work/out/$name.dict
-    check "$name runs its inputs" "$work/out/$name" -runs=0 -timeout=120 $dictionary "$work/seeds/$name"
+    check "$name runs its inputs" "$work/out/$name" -runs=0 -timeout=120 "-artifact_prefix=$work/" $dictionary "$work/seeds/$name"
 done
 
 # What the service asks for.
