@@ -8,7 +8,7 @@
 
 enum {
     CALL = 8,
-    CALLS_MOST = 200,
+    CALLS_MOST = 100,
     REGIONS_MOST = 3000,
     MANY = 64,
     WINDOW = 48,
