@@ -27,7 +27,8 @@ int _cmocka_run_group_tests(const char *group, const struct CMUnitTest *tests, s
                             standin_step *setup, standin_step *teardown)
 {
     static size_t at, counts[3]; /* kept over the jumps */
-    static void *shared;
+    static void *shared, *state;
+    static bool is_over; /* nothing is left but to clean up behind the test */
 
 #ifdef _WIN32 /* files are bytes */
     _fmode = _O_BINARY;
@@ -41,12 +42,22 @@ int _cmocka_run_group_tests(const char *group, const struct CMUnitTest *tests, s
         return (int)count;
     }
     for (at = 0; at < count; at++) {
-        void *state = tests[at].initial_state ? tests[at].initial_state : shared;
-        const int outcome = setjmp(outside);
+        int outcome;
 
-        if (outcome == RAN)
+        state = tests[at].initial_state ? tests[at].initial_state : shared;
+        is_over = false;
+        outcome = setjmp(outside);
+        if (outcome == RAN) {
+            if (tests[at].setup_func && tests[at].setup_func(&state) != 0)
+                standin_leave("its setup", tests[at].name, 0);
             tests[at].test_func(&state);
-        else
+        }
+        if (!is_over && tests[at].teardown_func) {
+            is_over = true;
+            if (tests[at].teardown_func(&state) != 0)
+                standin_leave("its teardown", tests[at].name, 0);
+        }
+        if (outcome != RAN)
             (void)printf("[  %s ] %s\n", outcome == FAILED ? "FAILED " : "SKIPPED",
                          tests[at].name);
         counts[outcome]++;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a group, before its first test and after its last; not 0: that failed. */
+/* Of a group, before its first test and after its last, or of one test; not 0: that failed. */
 typedef int standin_step(void **state);
 
 struct CMUnitTest {
@@ -26,6 +26,10 @@ struct CMUnitTest {
 #define cmocka_unit_test_prestate(function, state)                                             \
     {                                                                                          \
 #function, function, NULL, NULL, state                                                 \
+    }
+#define cmocka_unit_test_setup_teardown(function, setup, teardown)                             \
+    {                                                                                          \
+#function, function, setup, teardown, NULL                                             \
     }
 #define cmocka_run_group_tests(tests, setup, teardown)                                         \
     cmocka_run_group_tests_name(#tests, tests, setup, teardown)
