@@ -9,13 +9,15 @@ passed=0
 bad() { echo "[  FAILED  ] $*"; tail -20 "$work/log"; exit 1; }
 
 # make NAME OPTION...: configures, builds all that is wanted, and installs to $work/NAME.
-make() {
-    name=$1
-    shift
-    cmake -S "$root" -B "$work/build-$name" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_LIBDIR=lib -DTW_TESTS=OFF \
+make() { make_in "build-$1" "$@"; }
+# make_in FOLDER NAME OPTION...: the same, of what was built there before with other options.
+make_in() {
+    build=$work/$1 name=$2
+    shift 2
+    cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_LIBDIR=lib -DTW_TESTS=OFF \
         -DTW_QEMU_PLUGIN=OFF -DTW_OPENCSD_COMPAT=OFF -DTW_PYTHON_PACKAGE=OFF "$@" >"$work/log" 2>&1 || bad "$name: cmake"
-    cmake --build "$work/build-$name" -j 2 >"$work/log" 2>&1 || bad "$name does not build"
-    cmake --install "$work/build-$name" --prefix "$work/$name" >"$work/log" 2>&1 || bad "$name does not install"
+    cmake --build "$build" -j 2 >"$work/log" 2>&1 || bad "$name does not build"
+    cmake --install "$build" --prefix "$work/$name" >"$work/log" 2>&1 || bad "$name does not install"
 }
 has() { # NAME GLOB: whether such a file is installed
     [ -n "$(find "$work/$1" -path "$work/$1/$2" | head -n 1)" ]
@@ -29,8 +31,18 @@ printf '%s\n' '#include <stdio.h>' '#include <trackway/trackway.h>' 'int main(vo
 
 make shared -DTW_STATIC=OFF -DTW_TOOL=OFF
 only shared 'lib/libtrackway.so lib/pkgconfig/trackway.pc include/trackway/tree.h lib/cmake/trackway/* share/man/man3/tw_tree_next.3' 'lib/libtrackway.a bin/trackway share/man/man1/* share/man/man*/commands'
+make_in build-shared python -DTW_STATIC=OFF -DTW_TOOL=OFF -DTW_PYTHON_PACKAGE=ON -DPython3_EXECUTABLE=/usr/bin/python3
+only python 'lib/libtrackway.so lib/python3/dist-packages/trackway/_core.abi3.so' 'lib/libtrackway.a bin/trackway lib/trackway-opencsd/*'
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    LD_LIBRARY_PATH=$work/python/lib PYTHONPATH=$work/python/lib/python3/dist-packages /usr/bin/python3 -c \
+        'import sys, trackway; assert trackway.open(sys.argv[1]).profile().totals["instructions"] == 51431' \
+        "$root/tests/captures/demo" >"$work/log" 2>&1 || bad "the Python package alone does not work"
+    passed=$((passed + 1))
+fi
 make static -DTW_SHARED=OFF -DTW_TOOL=OFF -DTW_WITH_ELF=OFF -DTW_WITH_DW=OFF -DTW_WITH_ZSTD=OFF -DTW_WITH_LLVM=OFF
 only static 'lib/libtrackway.a lib/pkgconfig/trackway.pc' 'lib/libtrackway.so* bin/trackway'
+make_in build-static compat -DTW_SHARED=OFF -DTW_TOOL=OFF -DTW_OPENCSD_COMPAT=ON -DTW_WITH_ELF=OFF -DTW_WITH_DW=OFF -DTW_WITH_ZSTD=OFF -DTW_WITH_LLVM=OFF
+only compat 'lib/trackway-opencsd/libopencsd_c_api.so* lib/trackway-opencsd/pkgconfig/libopencsd.pc include/trackway-opencsd/opencsd/*' 'lib/libtrackway.so* bin/trackway'
 make tool -DTW_SHARED=OFF -DTW_STATIC=OFF
 only tool 'bin/trackway share/man/man1/trackway.1 share/man/man1/trackway-decode.1 share/doc/*/formats.md' 'lib/libtrackway.* include/trackway/* lib/pkgconfig/* share/man/man*/commands'
 "$work/tool/bin/trackway" stats "$root/tests/captures/demo" >/dev/null 2>&1 || bad "the tool alone does not work"
