@@ -348,6 +348,11 @@ static PyObject *timeline(PyObject *self, PyObject *arguments, PyObject *keyword
     return with_keywords(self, arguments, keywords, core_timeline);
 }
 
+static PyObject *interrupts(PyObject *self, PyObject *arguments, PyObject *keywords)
+{
+    return with_keywords(self, arguments, keywords, core_interrupts);
+}
+
 static PyObject *doctor(PyObject *self, PyObject *arguments, PyObject *keywords)
 {
     return with_keywords(self, arguments, keywords, core_doctor);
@@ -382,6 +387,10 @@ static PyMethodDef methods[] = {
     { "timeline", KEYWORDS(timeline), METH_VARARGS | METH_KEYWORDS,
       "timeline($self, /, *, format=None, **filters)\n--\n\nEvents in the order of time, or a "
       "file of a format." },
+    { "interrupts", KEYWORDS(interrupts), METH_VARARGS | METH_KEYWORDS,
+      "interrupts($self, /, **filters)\n--\n\nExceptions, a dict each: how often, how long, "
+      "how "
+      "regularly, what they interrupted." },
     { "doctor", KEYWORDS(doctor), METH_VARARGS | METH_KEYWORDS,
       "doctor($self, /)\n--\n\nWhat is wrong with it." },
     { "index", KEYWORDS(index_it), METH_VARARGS | METH_KEYWORDS,

@@ -119,6 +119,7 @@ PyObject *core_analyse(struct core_capture *capture, PyObject *keywords);
 PyObject *core_load(PyObject *module, PyObject *arguments);
 PyObject *core_merge(PyObject *module, PyObject *arguments);
 PyObject *core_timeline(struct core_capture *capture, PyObject *keywords);
+PyObject *core_interrupts(struct core_capture *capture, PyObject *keywords);
 
 /* look.c: what a file is, what is wrong, where things are. */
 PyObject *core_identify(PyObject *module, PyObject *what);

@@ -136,6 +136,26 @@ def formats_are_written(tool):
         equal((pickle.loads(pickle.dumps(events)), pickle.loads(pickle.dumps(events)).svg), (events, events.svg))
 
 
+@case
+def timelines_and_interrupts_are_those_of_the_program(tool):
+    """Of many sources and threads, in the order of time."""
+    for path, options in some():
+        with trackway.open(path, **options) as capture:
+            ours = capture.timeline(format="jsonl").decode().splitlines()
+            exceptions = capture.interrupts()
+        theirs = tool.run("timeline", path, "--format", "jsonl", *words_of(options), status=None).out.splitlines()
+        equal(sorted(ours), sorted(theirs), str(path))  # tracks come as their times become known
+        listed = [line for line in lines(tool, "interrupts", path, "--format", "jsonl", *words_of(options), status=None)
+                  if line["t"] == "EXCEPTION"]
+        equal(len(exceptions), len(listed), str(path))
+        for one, other in zip(exceptions, listed):
+            equal([one[key] for key in ("number", "count", "name", "unit", "nested", "id", "chained", "preempted", "open", "depth")],
+                  [other[key] for key in ("num", "count", "name", "unit", "nested", "id", "tail", "preempted", "open", "depth")], str(path))
+            for key in ("gross", "net", "period", "instructions"):
+                equal([one[key].get(part) for part in ("min", "max", "sum")], [other[key].get(part) for part in ("min", "max", "sum")], key)
+            equal([count for _, count in one["interrupted"]][:5], [row["count"] for row in other["interrupted"]][:5], str(path))
+
+
 @trackway.analysis
 class Ranges:
     """How many ranges there are, and how many instructions."""
