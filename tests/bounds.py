@@ -32,14 +32,34 @@ def a64(address):
     return bytes([(address >> 2) & 0x7f, (address >> 9) & 0x7f]) + (address >> 16).to_bytes(6, "little")
 
 
-def random_bytes(tool, n):
-    """Errors and packets of every kind, as often as they may come."""
+def noise(n, begin=b""):
+    """Any bytes, always the same ones; now and then synchronization."""
     value, out = 1, bytearray()
     while len(out) < n:
         value = (value * 6364136223846793005 + 1442695040888963407) % (1 << 64)
-        out += BEGIN if len(out) % 97 == 0 else bytes([value >> 56])
-    path = tool.write("c.bin", out)
+        out += begin if begin and len(out) % 97 == 0 else bytes([value >> 56])
+    return bytes(out)
+
+
+def random_bytes(tool, n):
+    """Errors and packets of every kind, as often as they may come."""
+    path = tool.write("c.bin", noise(n, BEGIN))
     return path.stat().st_size, ["decode", "c.bin", "--protocol", "etmv4", "--config", registers()]
+
+
+def ntrace_bytes(tool, n):
+    path = tool.write("c.bin", noise(n))
+    return path.stat().st_size, ["decode", "c.bin", "--protocol", "ntrace", "--config", "src_bits=0"]
+
+
+def itm_bytes(tool, n):
+    path = tool.write("c.bin", noise(n, bytes(5) + b"\x80"))
+    return path.stat().st_size, ["decode", "c.bin", "--protocol", "itm"]
+
+
+def stm_bytes(tool, n):
+    path = tool.write("c.bin", noise(n, b"\xff" * 10 + b"\x0f\x00\x3f"))
+    return path.stat().st_size, ["decode", "c.bin", "--protocol", "stm"]
 
 
 def atoms(tool, n):
@@ -174,6 +194,7 @@ BOUNDS = [
     (source_addresses, 100, 550000, 4096), (far_source_addresses, 320, 50000, 4096), (split_source_addresses, 25, 6000000, 4096),
     (q_elements, 500, 20000, 4096), (etrace_blocks, 15, 550000, 4096),
     (perf_names, 1000, 300, 100), (perf_processes, 1000, 300, 150), (perf_maps, 1000, 300, 100),
+    (ntrace_bytes, 4000, 1000, 4096), (itm_bytes, 4000, 2000, 4096), (stm_bytes, 4000, 1000, 4096),
     (elf_segments, 4000, 120, 200), (snapshot_dumps, 1000, 500, 200), (snapshot_buffers, 400, 2500, 400),
 ]
 MEMORY_BASE = 48 << 20  # of a run that does nothing, with room for large pages

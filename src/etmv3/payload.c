@@ -68,7 +68,7 @@ static void set_isync_address(struct tw_etmv3_reader *reader, struct tw_bytes *i
     if (!(info & 0x80))
         return;
     out->is_in_progress = true;
-    out->has_reserved |= tw_bytes_left(in) && !(*in->at & 1);
+    out->has_reserved |= in->at < in->end && !(*in->at & 1);
     tw_armv7_get_address(in, &next, out->address, out->isa, reader->setup.alternative);
     out->next_address = next.address;
     out->address_size = next.size;

@@ -79,10 +79,93 @@ static void frames_alone_are_frames_in_a_row(void **state)
     free(got);
 }
 
+/* ---- every frame, but for the values of its data bytes ---- */
+
+enum { OLD_ID = 0x11, SCHEMES = 4 };
+
+/* The ID that the ID byte of a slot names: another one each time, always the same, the one before, or the
+   ID in force and another in turn. */
+static uint8_t named(unsigned scheme, unsigned slot)
+{
+    static const uint8_t same = 0x22;
+
+    switch (scheme) {
+    case 0:
+        return (uint8_t)(0x30 + slot);
+    case 1:
+        return same;
+    case 2:
+        return OLD_ID;
+    default:
+        return slot & 1 ? OLD_ID : same;
+    }
+}
+
+static void make_frame(uint8_t frame[TW_FRAME_SIZE], unsigned ids, unsigned aux,
+                       unsigned scheme)
+{
+    for (unsigned i = 0; i < TW_FRAME_SIZE - 1; i++)
+        frame[i] = (uint8_t)(0x80 + 2 * i);
+    for (unsigned slot = 0; slot < 8; slot++)
+        if (ids >> slot & 1)
+            frame[2 * slot] = (uint8_t)(named(scheme, slot) << 1 | 1);
+    frame[TW_FRAME_SIZE - 1] = (uint8_t)aux;
+}
+
+/* By the rules, a slot at a time: the auxiliary bit is the low bit of a data byte, or delays a new ID by
+   a byte. */
+static uint8_t unpack_slowly(struct log *log, const uint8_t *frame, uint8_t id)
+{
+    for (unsigned slot = 0; slot < 8; slot++) {
+        const uint8_t even = frame[2 * slot];
+        const bool bit = frame[TW_FRAME_SIZE - 1] >> slot & 1, is_id = even & 1;
+
+        if (!is_id)
+            add(log, id, 2 * slot, (uint8_t)(even | bit));
+        else if (!bit || slot == 7)
+            id = even >> 1;
+        if (slot < 7)
+            add(log, id, 2 * slot + 1, frame[2 * slot + 1]);
+        if (is_id)
+            id = even >> 1;
+    }
+    return id;
+}
+
+static void every_frame_is_cut_by_the_rules(void **state)
+{
+    struct log *want = calloc(1, sizeof *want);
+
+    (void)state;
+    CHECK(want);
+    for (unsigned number = 0; number < 256 * 256 * SCHEMES; number++) {
+        uint8_t frame[TW_FRAME_SIZE], bytes[TW_FRAME_SIZE], id = OLD_ID;
+        struct tw_frame_cut cuts[TW_FRAME_CUTS];
+        size_t at = 0;
+        unsigned count;
+
+        make_frame(frame, number & 0xff, number >> 8 & 0xff, number >> 16);
+        want->count = 0;
+        count = tw_frame_split(cuts, bytes, &id, frame);
+        CHECK_EQ(id, unpack_slowly(want, frame, OLD_ID));
+        CHECK(count <= TW_FRAME_CUTS);
+        for (unsigned i = 0; i < count; i++)
+            for (unsigned k = 0; k < cuts[i].size; k++, at++) {
+                CHECK(at < want->count);
+                CHECK_EQ(want->rows[at].id, cuts[i].id);
+                CHECK_EQ(want->rows[at].at, cuts[i].at + k);
+                CHECK_EQ(want->rows[at].byte, bytes[cuts[i].at + k]);
+            }
+        CHECK_EQ(at, want->count);
+    }
+    free(want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_alone_are_frames_in_a_row),
+        cmocka_unit_test(every_frame_is_cut_by_the_rules),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,8 @@ static bool put_file(const struct edges *edges, const char *name)
 
     if (path)
         (void)snprintf(path, size, "%s/%s", folder, name);
+    else
+        say("out of memory");
     is_good = is_good && output_open(&out, path, COLOR_NEVER);
     if (is_good) {
         put_map(&out, edges->bytes, edges->options);

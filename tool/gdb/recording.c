@@ -485,6 +485,8 @@ int recording_open(struct recording *recording, struct session *session,
     }
     recording->machine = gdb_machine_of(about.isa, about.is_m);
     gdb_machine_describe(recording->machine, &recording->description);
+    if (recording->description.is_out)
+        out_of_memory();
     recording->target = (struct gdb_target){ .context = recording,
                                              .thread_count = count_threads,
                                              .first_thread = first_thread,

@@ -265,6 +265,13 @@ static void put_piece(struct gdb_server *server, const char *text, size_t size, 
     gdb_text_add(&server->answer, text + offset, (size_t)length);
 }
 
+/* Frees what an answer is made of: where memory was out for it, the answer is not whole. */
+static void drop(struct gdb_server *server, struct gdb_text *part)
+{
+    server->answer.is_out |= part->is_out;
+    gdb_text_free(part);
+}
+
 /* Text inside an XML attribute or element. */
 static void put_xml(struct gdb_text *out, const struct gdb_text *text)
 {
@@ -298,8 +305,8 @@ static void put_threads(struct gdb_server *server, const char *at, const char *e
     }
     gdb_text_put(&list, "</threads>\n");
     put_piece(server, list.text, list.size, at, end);
-    gdb_text_free(&list);
-    gdb_text_free(&words);
+    drop(server, &list);
+    drop(server, &words);
 }
 
 static void put_extra(struct gdb_server *server, const char *at, const char *end)
@@ -318,7 +325,7 @@ static void put_extra(struct gdb_server *server, const char *at, const char *end
         words.size = sizeof digits / 2;
     gdb_text_add(&server->answer, digits,
                  gdb_to_hex(digits, (const uint8_t *)words.text, words.size));
-    gdb_text_free(&words);
+    drop(server, &words);
 }
 
 static void put_thread_list(struct gdb_server *server)
@@ -348,7 +355,7 @@ static void take_monitor(struct gdb_server *server, const char *at, const char *
     if (is_thread(server, (uint64_t)thread + 1))
         server->thread = server->resumed = server->stop.thread = thread;
     tell(server, out.text ? out.text : "", out.size);
-    gdb_text_free(&out);
+    drop(server, &out);
     put(server, "OK");
 }
 

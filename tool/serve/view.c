@@ -62,6 +62,10 @@ int serve_views_open(struct serve_views *views, const struct options *options)
         capture->options.arguments = (struct list){ &options->arguments.items[i], 1 };
         capture->options.quiet = true;
         report_words(&capture->words, options, i);
+        if (capture->words.failed) {
+            say("out of memory");
+            return NOT_DONE;
+        }
         status = session_open(&capture->session, &capture->options);
         if (status != DONE)
             return status;
@@ -333,6 +337,9 @@ static enum serve_done window_tables(struct window_run *window, struct tw_text *
             done = SERVE_CANCELLED;
     }
     report_close(&maker);
+    if (window->code_run &&
+        tw_run_fault(window->code_run)[0]) /* no memory: names would be missing */
+        done = SERVE_FAILED;
     end_window(window, run);
     return out->failed ? SERVE_FAILED : done;
 }
