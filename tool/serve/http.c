@@ -67,13 +67,17 @@ static const char *member(void *context, const char *key)
     return mhd.lookup_connection_value(context, MHD_GET_ARGUMENT_KIND, key);
 }
 
-/* Sends what is in memory.  `spent`: what it took, as browsers show it beside a request; or NULL. */
+/* Sends what is in memory; where there was no memory for all of it, hangs up.  `spent`: what it took, as
+   browsers show it beside a request; or NULL. */
 static enum MHD_Result answer_timed(struct MHD_Connection *connection, unsigned status,
                                     const struct tw_text *text, const char *type,
                                     const struct serve_spent *spent)
 {
-    struct MHD_Response *response = mhd.create_response_from_buffer(
-        text->size, text->chars ? text->chars : (void *)"", MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *response =
+        text->failed ? NULL
+                     : mhd.create_response_from_buffer(text->size,
+                                                       text->chars ? text->chars : (void *)"",
+                                                       MHD_RESPMEM_MUST_COPY);
     enum MHD_Result result;
 
     if (!response)
