@@ -132,6 +132,9 @@ class App {
     try { if (["dark", "light"].includes(localStorage.getItem("trackway-theme"))) root.dataset.theme = localStorage.getItem("trackway-theme"); } catch (e) { /* not kept */ }
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { tell(); this.show(); });
     button.addEventListener("click", this.flip);
+    let screen; // on paper everything is light
+    window.addEventListener("beforeprint", () => { screen = root.dataset.theme; root.dataset.theme = "light"; drawAll(); });
+    window.addEventListener("afterprint", () => { if (screen) root.dataset.theme = screen; else delete root.dataset.theme; drawAll(); });
     tell();
   }
 

@@ -208,7 +208,18 @@ function canvasOf(about) {
     about.draw(context, width, height);
   };
   new ResizeObserver(() => state.draw()).observe(box);
+  canvases.add(new WeakRef(state));
   return state;
+}
+
+// All that are shown, drawn now: colours are others.
+const canvases = new Set();
+function drawAll() {
+  for (const one of canvases) {
+    const state = one.deref();
+    if (state && state.canvas.isConnected) state.now();
+    else canvases.delete(one);
+  }
 }
 
 // Colours of the style sheet, for canvases.

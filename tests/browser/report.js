@@ -199,6 +199,26 @@ const checks = {
     await browser.close(page);
   },
 
+  // On paper it is dark on light, also of a dark page, without what can be clicked; afterwards the page is as before.
+  async prints(browser) {
+    const page = await browser.open(spec.demo, { colorScheme: "dark" });
+    const look = () => page.$eval("#main .card", (card) => [getComputedStyle(card).backgroundColor, getComputedStyle(document.querySelector("#nav")).display]);
+    await browser.go(page, "timeline");
+    const screen = await look(), picture = await painted(page, "#main .rows canvas");
+    await page.evaluate(() => window.addEventListener("beforeprint", () => { window.printed = document.querySelector("#main .rows canvas").toDataURL(); }));
+    const before = await page.$eval("#main .rows canvas", (canvas) => canvas.toDataURL());
+    assert.ok((await page.pdf()).length > 10000);
+    assert.notEqual(await page.evaluate(() => window.printed), before);
+    assert.equal(await painted(page, "#main .rows canvas"), picture);
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    assert.deepEqual(await look(), ["rgb(255, 255, 255)", "none"]);
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    await page.emulateMedia({ media: "screen", colorScheme: "dark" });
+    assert.deepEqual(await look(), screen);
+    await browser.close(page);
+  },
+
   // Names are text, whatever they are.
   async names(browser) {
     const page = await browser.open(spec.hostile);

@@ -128,7 +128,7 @@ def browser_shows_reports_and_served_captures(tool):
     hostile = hostile_capture(tool)
     spec = dict(demo_spec(tool), **names_spec(tool, hostile), **differences_spec(tool, hostile), **large_spec(tool))
     spec["reports"] = [{"file": str(path), "pages": pages_of(path)} for path in reports_of_all(tool)]
-    checks = ["pages", "numbers", "keys", "flame", "timeline", "names", "differences", "large", "served"]
+    checks = ["pages", "numbers", "keys", "flame", "timeline", "prints", "names", "differences", "large", "served"]
     with Server(tool, repeated(tool, 30, "served"), DEMO) as server:
         drive(tool, programs, checks, url=address(server), window=[2848, 2 * 2848], **spec)
     # the command that the page shows is one
