@@ -140,7 +140,7 @@ class App {
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
-    if (event.key === "/") { const input = document.querySelector("main input[type=search]"); if (input) { event.preventDefault(); input.focus(); } return; }
+    if (event.key === "/") { const input = document.querySelector("main input[type=search]:not(#map-search)") || document.querySelector("#map-search"); if (input) { event.preventDefault(); input.focus(); } return; }
     if (event.key === "t") { this.flip(); return; }
     const page = "1234567890".indexOf(event.key);
     if (page >= 0 && this.there && this.there[page]) { location.hash = this.there[page].key; return; }

@@ -43,7 +43,7 @@ class Browser {
   // Nothing was said on the console, and nothing was asked of any network.
   async close(page) {
     assert.deepEqual(page.problems, []);
-    for (const url of page.requests) assert.ok(url.startsWith("file://") || url.startsWith("data:") || [spec.url, spec.timed].some((one) => one && url.startsWith(new URL(one).origin)), url);
+    for (const url of page.requests) assert.ok(url.startsWith("file://") || url.startsWith("data:") || [spec.url, spec.timed, spec.mapped].some((one) => one && url.startsWith(new URL(one).origin)), url);
     await page.close();
   }
 }
@@ -302,6 +302,17 @@ const checks = {
     assert.deepEqual(ids.filter((id, i) => ids.indexOf(id) !== i), []);
     await page.uncheck("#all-captures");
     assert.equal(await page.$("#beside canvas"), null);
+    await browser.close(page);
+  },
+
+  // A large capture from afar: where a function executed most.
+  async mapped(browser) {
+    const page = await browser.open(spec.mapped);
+    await page.waitForSelector("#map:not([hidden])");
+    await page.fill("#map-search", "memset");
+    assert.match(await page.textContent("#map-found"), /^among the eight that executed most in [\d,]+ stretch(es)?, first at byte 0$/);
+    await page.fill("#map-search", "no function is called this");
+    assert.equal(await page.textContent("#map-found"), "in no stretch among the eight that executed most");
     await browser.close(page);
   },
 

@@ -12,7 +12,7 @@ import subprocess
 from harness import ROOT, Skip, case, corpus, equal
 from report_cases import DEMO, HOSTILE, SOURCES, corpus_captures, hostile_capture, lines_of, repeated, report
 from report_data import read_report
-from serve_cases import Server
+from serve_cases import Server, tiles_known
 
 FULL = bool(os.environ.get("TW_TEST_FULL"))
 
@@ -140,6 +140,18 @@ def browser_shows_windows_by_time(tool):
     programs = browser()
     with Server(tool, corpus() / "perf" / "p10-walk-percpu-etmv4-v1.perf.data", "--sysroot", corpus() / "perf" / "root") as server:
         drive(tool, programs, ["timed"], timed=address(server))
+
+
+@case
+def browser_shows_large_captures_from_afar(tool):
+    if not FULL:
+        raise Skip("in the full run alone: 64 MiB of trace")
+    programs = browser()
+    folder = repeated(tool, 24000)
+    tool.run("index", "build", folder, status=None)
+    with Server(tool, folder) as server:
+        tiles_known(server, 24000 * 2848, 1 << 20)
+        drive(tool, programs, ["mapped"], mapped=address(server))
 
 
 @case

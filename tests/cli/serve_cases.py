@@ -311,6 +311,10 @@ def serve_shows_large_captures_from_afar(tool):
     equal([tile["from"] for tile in tiles["tiles"][1:]], [tile["to"] for tile in tiles["tiles"][:-1]])
     seen = [tile for tile in tiles["tiles"] if "instructions" in tile]
     assert len(seen) > 10 and all(tile["name"] == "memset" for tile in seen), seen[:2]
+    for tile in seen:
+        selves = [one["self"] for one in tile["functions"]]
+        equal(tile["functions"][0], {"name": tile["name"], "self": tile["self"]})
+        assert len(selves) == 8 and selves == sorted(selves, reverse=True) and sum(selves) <= tile["instructions"], tile
     total = sum(tile["instructions"] for tile in seen)
     rate = total / tiles["done"]
     assert abs(rate / (51431 / 2848) - 1) < 0.05, rate

@@ -255,9 +255,17 @@ static void put_tile(struct tw_text *out, const struct tw_pyramid *pyramid,
         tw_json_u64(out, "first", tile->first);
         tw_json_u64(out, "last", tile->last);
     }
-    if (tile->function_count) {
+    if (tile->function_count) { /* that executed most in it, the first most of all */
         tw_json_text(out, "name", tw_pyramid_name(pyramid, tile->functions[0].function));
         tw_json_u64(out, "self", tile->functions[0].self);
+        tw_json_key(out, "functions");
+        for (size_t i = 0; i < tile->function_count; i++) {
+            tw_text_add(out, i ? ",{" : "[{");
+            tw_json_text(out, "name", tw_pyramid_name(pyramid, tile->functions[i].function));
+            tw_json_u64(out, "self", tile->functions[i].self);
+            tw_text_char(out, '}');
+        }
+        tw_text_char(out, ']');
     }
     tw_text_char(out, '}');
 }
