@@ -310,7 +310,8 @@ static enum tw_status add(struct dump *dump, const struct row *row)
 /* A row with its address; after "*" the row before it is repeated up to there. */
 static enum tw_status add_addressed(struct dump *dump, const struct row *row)
 {
-    if (dump->has_last && dump->last.count && !dump->is_octal &&
+    /* Behind "*" no address is the next one. */
+    if (dump->has_last && dump->last.count && !dump->is_octal && !dump->is_starred &&
         row->hex - dump->last.hex != dump->last.count &&
         row->octal - dump->last.octal == dump->last.count)
         dump->is_octal = true;

@@ -71,6 +71,13 @@ static const struct {
       TW_HEX_SREC, BYTES },
     { "Verilog", "@00000000\n30 31 32 33 34 35 36 37\n38 39 61 62 63 64 65 66\n",
       TW_HEX_VERILOG, BYTES },
+    { "a row that comes twice, at addresses that could be octal",
+      "00000000  41 41 41 41 41 41 41 41  41 41 41 41 41 41 41 41  |AAAAAAAAAAAAAAAA|\n"
+      "00000010  30 31 32 33 34 35 36 37  38 39 61 62 63 64 65 66  |0123456789abcdef|\n"
+      "*\n"
+      "00000030  5a                                                |Z|\n"
+      "00000031\n",
+      TW_HEX_DUMP, "AAAAAAAAAAAAAAAA" BYTES BYTES "Z" },
 };
 
 static void every_form_is_read(void **state)
