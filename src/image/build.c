@@ -130,7 +130,7 @@ static bool fetch_opcode(struct walk *walk, uint32_t *opcode, uint8_t *size)
     }
     at = walk->bytes;
     if (have < 4) { /* near the end of a region: it may go on in another one */
-        if (!blocks->code->image)
+        if (!have)
             return false;
         have = tw_image_read(blocks->code->image, copy, &blocks->view, walk->address, 4);
         at = copy;
