@@ -66,11 +66,11 @@ done
     bad "Python without a shared library was taken"
 passed=$((passed + 1))
 
-# The host's libelf and LLVM are there; the target's are not.
+# The host's libraries are there; the target's are not. LLVM's is no part of a build: it is loaded when it is needed.
 if command -v s390x-linux-gnu-gcc >/dev/null; then
     cmake -S "$root" -B "$work/build-cross" -G Ninja -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=s390x \
         -DCMAKE_C_COMPILER=s390x-linux-gnu-gcc >"$work/log" 2>&1 || bad "the cross build cannot be configured"
-    grep -q 'features \[\]' "$work/log" || bad "a cross build took libraries of the host"
+    grep -q 'features \[LLVM\]' "$work/log" || bad "a cross build took libraries of the host"
     ! grep -rqE '/usr/(include|lib)/(x86_64|llvm)' "$work/build-cross/build.ninja" || bad "a cross build looks into the host's folders"
     passed=$((passed + 1))
 else
