@@ -57,19 +57,18 @@ static inline void tw_position_seek(struct tw_position *position, uint64_t offse
     const struct tw_place *place = position->place;
     uint64_t into;
 
-    if (place->stream > offset || (place < position->last && place[1].stream <= offset)) {
+    if (TW_LIKELY(place < position->last && place[1].stream <= offset &&
+                  (place + 1 == position->last || offset < place[2].stream)))
         place++; /* mostly the next one */
-        if (place > position->last || place->stream > offset ||
-            (place < position->last && place[1].stream <= offset))
-            place = tw_position_search(position, offset);
-    }
+    else if (place->stream > offset || (place < position->last && place[1].stream <= offset))
+        place = tw_position_search(position, offset);
     position->place = place;
     position->until = place < position->last ? place[1].stream : UINT64_MAX;
     position->from = place->stream;
     position->delta = place->capture - place->stream;
     position->origin = position->scale = 0;
-    if (place->first == 0)
-        return;
+    if (place->first == 0 || position->until - place->stream <= place->first)
+        return; /* no auxiliary byte is passed */
     position->origin = place->stream + place->first - 15;
     into = offset - position->origin;
     if (into >= TW_POSITION_MOST) {
@@ -85,6 +84,8 @@ static inline void tw_position_seek(struct tw_position *position, uint64_t offse
 /* The capture offset of a stream offset that lies in the stretch at hand. */
 TW_INLINE uint64_t tw_position_in(const struct tw_position *position, uint64_t offset)
 {
+    if (!position->scale)
+        return offset + position->delta;
     return offset + position->delta +
            ((offset - position->origin) * position->scale >> TW_POSITION_SHIFT);
 }

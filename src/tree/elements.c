@@ -200,7 +200,7 @@ static bool has_elements(const struct tw_branch *branch)
 }
 
 /* What end of trace releases, branch after branch. */
-static enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
+static TW_NOINLINE enum tw_status next_of_end(struct tw_tree *tree, struct tw_batch *batch)
 {
     TW_TRY(sum_rest(tree)); /* a context may come, too */
     for (size_t i = 0; i < tree->branch_count; i++) {
@@ -301,7 +301,7 @@ TW_INLINE void join(struct tw_tree *tree, struct tw_branch *branch)
 }
 
 /* All branches that have elements. */
-static enum tw_status find_live(struct tw_tree *tree)
+static TW_NOINLINE enum tw_status find_live(struct tw_tree *tree)
 {
     tree->live_first = tree->live_count = 0;
     /* Twice the room that is needed, so that the queue seldom has to move to the front. */
