@@ -168,7 +168,8 @@ static enum MHD_Result send_info(const struct serve_http *http,
         tw_json_text(&text, "words", capture->words.chars ? capture->words.chars : "");
         tw_json_u64(&text, "bytes", capture->bytes);
         tw_json_u64(&text, "sampled",
-                    serve_is_large(capture) ? SERVE_SAMPLES * serve_sample(capture) : 0);
+                    serve_is_large(capture) ? serve_samples(capture) * serve_sample(capture)
+                                            : 0);
         tw_text_char(&text, '}');
     }
     tw_text_add(&text, "]");

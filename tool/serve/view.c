@@ -27,6 +27,11 @@ bool serve_is_large(const struct serve_capture *capture)
            tw_capture_buffer_count(capture->session.capture) == 1;
 }
 
+size_t serve_samples(const struct serve_capture *capture)
+{
+    return capture->tiles.is_whole ? SERVE_SAMPLES_LESS : SERVE_SAMPLES;
+}
+
 uint64_t serve_sample(const struct serve_capture *capture)
 {
     return capture->tiles.is_whole ? SERVE_SAMPLE_LESS : SERVE_SAMPLE;
@@ -470,6 +475,7 @@ static bool sample(struct serve_views *views, struct serve_capture *capture)
 {
     const size_t view = SERVE_VIEWS - 1;
     struct tw_run *runs[SERVE_SAMPLES] = { NULL };
+    const size_t count = serve_samples(capture);
     struct report_maker maker;
     bool is_good;
 
@@ -477,10 +483,10 @@ static bool sample(struct serve_views *views, struct serve_capture *capture)
     maker.room = WINDOW_ROOM;
     maker.is_window = true;
     is_good = report_new(&maker, capture->options.arguments.items[0], capture->words.chars);
-    for (size_t i = 0; is_good && i < SERVE_SAMPLES; i++) {
+    for (size_t i = 0; is_good && i < count; i++) {
         struct window_run window = { .views = views,
                                      .capture = capture,
-                                     .from = capture->bytes / SERVE_SAMPLES * i,
+                                     .from = capture->bytes / count * i,
                                      .view = view,
                                      .number = atomic_load(&views->newest[view]),
                                      .take = take_report,

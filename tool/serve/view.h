@@ -19,7 +19,8 @@ enum {
     SERVE_WHOLE_MOST = 64 << 20, /* captures up to here are decoded as a whole */
     SERVE_SAMPLES = 64,          /* of larger ones: so many stretches ... */
     SERVE_SAMPLE = 64 << 10,     /* ... of so many bytes ... */
-    SERVE_SAMPLE_LESS = 4 << 10  /* ... or these, where the map of all of it is there at once */
+    SERVE_SAMPLES_LESS = 24,     /* ... or these, where the map of all of it is there at once */
+    SERVE_SAMPLE_LESS = 4 << 10
 };
 
 struct serve_capture {
@@ -51,7 +52,8 @@ void serve_views_close(struct serve_views *views);
 
 /* So large that the first picture is not of all of it. */
 bool serve_is_large(const struct serve_capture *capture);
-/* Bytes of one stretch of its first picture. */
+/* Stretches of its first picture, and bytes of one. */
+size_t serve_samples(const struct serve_capture *capture);
 uint64_t serve_sample(const struct serve_capture *capture);
 
 /* Takes elements; false: no more are wanted. */
