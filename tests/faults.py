@@ -92,6 +92,7 @@ WRITES = {
     "report": ["report", DEMO, "-o", "out"],
     "diff": ["diff", DEMO, DEMO, "-o", "out"],
     "diff_packets": ["diff", DEMO, DEMO, "--packets", "-o", "out"],
+    "formats": ["formats", "-o", "out"],
     "shard": ["shard", DEMO, "--parts", "2", "-o", "out"],
     "merge": ["merge", "-o", "out", "profile.twr", "profile.twr"],
     "channels": ["channels", "itm.bin", "--protocol", "itm", "-o", "out"],
