@@ -214,10 +214,17 @@ static inline void put_trace(struct writer *writer, const uint8_t *trace, size_t
 
 enum { TID_A = 100, TID_B = 200, CONFIG_CID = 0x41, CONFIG_VMID = 0x81 };
 
+/* An instruction as it lies in memory, whatever the byte order of the machine that runs this. */
+#define CODE(word)                                                                             \
+    (uint8_t)((word)&0xff), (uint8_t)((word) >> 8 & 0xff), (uint8_t)((word) >> 16 & 0xff),     \
+        (uint8_t)((word) >> 24 & 0xff)
+
 /* At an address: nop; cbz to the last word; nop; b to the first. */
-static const uint32_t code_a[] = { 0xd503201f, 0xb4000040, 0xd503201f, 0x17fffffd };
+static const uint8_t code_a[] = { CODE(0xd503201f), CODE(0xb4000040), CODE(0xd503201f),
+                                  CODE(0x17fffffd) };
 /* b to the third word; nop; nop; b to the first. */
-static const uint32_t code_b[] = { 0x14000002, 0xd503201f, 0xd503201f, 0x17fffffe };
+static const uint8_t code_b[] = { CODE(0x14000002), CODE(0xd503201f), CODE(0xd503201f),
+                                  CODE(0x17fffffe) };
 
 /* Synchronization, then trace on. */
 static const uint8_t sync_bytes[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 1, 0, 4 };

@@ -219,7 +219,7 @@ static void code_of_the_kernel_and_its_modules_is_found(void **state)
 /* The file knows neither what a poke wrote nor what was there before it. */
 static void pokes_change_the_kernel_in_time(void **state)
 {
-    static const uint32_t linked[] = { 0, 0, 0xd503201f, 0x17fffffd };
+    static const uint8_t linked[] = { CODE(0u), CODE(0u), CODE(0xd503201f), CODE(0x17fffffd) };
     static const uint32_t pokes[2][2] = { { 0xd503201f, 0xd503201f },
                                           { 0xb4000040, 0xd503201f } };
     static const uint64_t at = 0xffff800000080000;
