@@ -20,7 +20,8 @@
 
 #define TW_TEMPORARY_VARIABLE "TMPDIR"
 #define TW_TEMPORARY_FOLDER   "/tmp"
-#define TW_MAPPED_CAN_SHRINK  true /* a file that is mapped can be made shorter */
+#define TW_MAPPED_CAN_CHANGE                                                                   \
+    true /* a file that is mapped can be made shorter, or another take its place */
 
 #else
 
@@ -29,7 +30,7 @@
 
 #define TW_TEMPORARY_VARIABLE "TEMP"
 #define TW_TEMPORARY_FOLDER   "."
-#define TW_MAPPED_CAN_SHRINK  false
+#define TW_MAPPED_CAN_CHANGE  false
 
 /* Bytes as they are; and none of our files for the programs that we start. */
 #define O_CLOEXEC             (_O_BINARY | _O_NOINHERIT)

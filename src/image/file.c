@@ -64,7 +64,7 @@ static enum tw_status open_file(struct tw_file *file, const char *path, bool cop
         (void)close(fd);
         return about.st_size ? tw_fail(fault, TW_E_FILE, "%s: too large", path) : TW_OK;
     }
-    map = get_bytes(fd, (size_t)about.st_size, copies && TW_MAPPED_CAN_SHRINK);
+    map = get_bytes(fd, (size_t)about.st_size, copies && TW_MAPPED_CAN_CHANGE);
     why = errno;
     (void)close(fd);
     if (map == MAP_FAILED)
