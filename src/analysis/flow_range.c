@@ -87,7 +87,7 @@ static enum tw_transfer transfer_of_arm(const struct tw_instruction *is)
 
 /* What an instruction does by its opcode. */
 static enum tw_transfer transfer_of_code(bool *is_trap, const uint8_t *bytes, unsigned size,
-                                         uint64_t address, unsigned isa)
+                                         uint64_t address, uint8_t isa)
 {
     /* The compressed table jumps reuse encodings of floating-point stores, which end no range. */
     const struct tw_rv_options rv_options = { .has_zcmp = true, .has_zcmt = true };
@@ -100,7 +100,7 @@ static enum tw_transfer transfer_of_code(bool *is_trap, const uint8_t *bytes, un
     switch (isa) {
     case TW_ISA_RV32:
     case TW_ISA_RV64:
-        tw_rv_classify(&rv, low | high << 16, address, (enum tw_isa)isa, &rv_options);
+        tw_rv_classify(&rv, low | high << 16, address, isa, &rv_options);
         *is_trap = rv.is_trapping;
         return transfer_of_rv(&rv);
     case TW_ISA_T32:
