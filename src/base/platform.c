@@ -12,16 +12,21 @@
 
 void *tw_windows_map(void *where, size_t size, int access, int kind, int fd, off_t offset)
 {
-    HANDLE mapping =
-        CreateFileMapping((HANDLE)_get_osfhandle(fd), NULL, PAGE_READONLY, 0, 0, NULL);
-    void *map = mapping ? MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, size) : NULL;
+    HANDLE mapping = NULL;
+    void *map = NULL;
 
     (void)where;
     (void)access;
-    (void)kind;
     (void)offset;
-    if (mapping)
+    if (kind & MAP_ANONYMOUS)
+        map = VirtualAlloc(NULL, size, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+    else
+        mapping =
+            CreateFileMapping((HANDLE)_get_osfhandle(fd), NULL, PAGE_READONLY, 0, 0, NULL);
+    if (mapping) {
+        map = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, size);
         (void)CloseHandle(mapping); /* the view keeps it */
+    }
     if (map)
         return map;
     errno = ENOMEM;
@@ -31,7 +36,7 @@ void *tw_windows_map(void *where, size_t size, int access, int kind, int fd, off
 int tw_windows_unmap(void *map, size_t size)
 {
     (void)size;
-    return UnmapViewOfFile(map) ? 0 : -1;
+    return UnmapViewOfFile(map) || VirtualFree(map, 0, MEM_RELEASE) ? 0 : -1;
 }
 
 long tw_windows_ask(int name)

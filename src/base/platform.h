@@ -20,8 +20,8 @@
 
 #define TW_TEMPORARY_VARIABLE "TMPDIR"
 #define TW_TEMPORARY_FOLDER   "/tmp"
-#define TW_MAPPED_CAN_CHANGE                                                                   \
-    true /* a file that is mapped can be made shorter, or another take its place */
+#define TW_MAPPED_CAN_SHRINK  true /* a file that is mapped can be made shorter */
+#define TW_MAPPED_CAN_GO      true /* ... and another one can take its name */
 
 #else
 
@@ -30,7 +30,8 @@
 
 #define TW_TEMPORARY_VARIABLE "TEMP"
 #define TW_TEMPORARY_FOLDER   "."
-#define TW_MAPPED_CAN_CHANGE  false
+#define TW_MAPPED_CAN_SHRINK  false
+#define TW_MAPPED_CAN_GO      false
 
 /* Bytes as they are; and none of our files for the programs that we start. */
 #define O_CLOEXEC             (_O_BINARY | _O_NOINHERIT)
@@ -48,7 +49,7 @@ enum {
 enum { _SC_PAGESIZE, _SC_NPROCESSORS_ONLN };
 #define MAP_FAILED            ((void *)-1)
 
-/* Files are mapped whole, to be read. */
+/* Files are mapped whole, to be read; or memory is given, to be written to. */
 void *tw_windows_map(void *where, size_t size, int access, int kind, int fd, off_t offset);
 int tw_windows_unmap(void *map, size_t size);
 long tw_windows_ask(int name);

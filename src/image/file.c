@@ -64,7 +64,7 @@ static enum tw_status open_file(struct tw_file *file, const char *path, bool cop
         (void)close(fd);
         return about.st_size ? tw_fail(fault, TW_E_FILE, "%s: too large", path) : TW_OK;
     }
-    map = get_bytes(fd, (size_t)about.st_size, copies && TW_MAPPED_CAN_CHANGE);
+    map = get_bytes(fd, (size_t)about.st_size, copies);
     why = errno;
     (void)close(fd);
     if (map == MAP_FAILED)
@@ -81,7 +81,13 @@ enum tw_status tw_file_map(struct tw_file *file, const char *path, struct tw_fau
 
 enum tw_status tw_file_copy(struct tw_file *file, const char *path, struct tw_fault *fault)
 {
-    return open_file(file, path, true, fault);
+    return open_file(file, path, TW_MAPPED_CAN_SHRINK, fault);
+}
+
+enum tw_status tw_file_map_replaceable(struct tw_file *file, const char *path,
+                                       struct tw_fault *fault)
+{
+    return open_file(file, path, !TW_MAPPED_CAN_GO, fault);
 }
 
 void tw_file_unmap(struct tw_file *file)

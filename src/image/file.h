@@ -17,6 +17,9 @@ struct tw_file {
    while it is mapped ends the process with SIGBUS; tw_file_copy reads it instead. */
 enum tw_status tw_file_map(struct tw_file *file, const char *path, struct tw_fault *fault);
 enum tw_status tw_file_copy(struct tw_file *file, const char *path, struct tw_fault *fault);
+/* The same of a file whose name another one may take meanwhile: mapped where a system allows that. */
+enum tw_status tw_file_map_replaceable(struct tw_file *file, const char *path,
+                                       struct tw_fault *fault);
 void tw_file_unmap(struct tw_file *file);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
-#include "base/platform.h"
 
 enum { UNSEEN, GOOD, DAMAGED };
 
@@ -235,9 +234,7 @@ enum tw_status tw_index_open(struct tw_index_file **file, const char *path,
     enum tw_status status;
 
     *file = NULL;
-    /* An index is written anew while the old one is looked into. */
-    TW_TRY(TW_MAPPED_CAN_CHANGE ? tw_file_map(&map, path, fault)
-                                : tw_file_copy(&map, path, fault));
+    TW_TRY(tw_file_map_replaceable(&map, path, fault)); /* a newer index */
     status = tw_index_open_bytes(file, map.bytes, map.size, allocator, &why);
     if (status != TW_OK) {
         tw_file_unmap(&map);
