@@ -197,20 +197,25 @@ static void report(const struct tw_samples *samples, const struct stream *stream
     samples->config.report(samples->config.context, sample);
 }
 
+/* Whose the branch is that ends what was before. */
+static const struct thread *thread_of_branch(const struct tw_samples *samples,
+                                             const struct stream *stream)
+{
+    const struct state *state = stream->state;
+
+    if (samples->config.is_perf_6_1 && state->now.comm)
+        return &state->now;
+    return samples->config.is_perf_6_1 || state->before.kind != RANGE ? &stream->thread
+                                                                      : &state->whose;
+}
+
 static void report_branch(const struct tw_samples *samples, const struct stream *stream,
                           uint64_t next)
 {
-    const struct state *state = stream->state;
-    const struct thread *thread = &state->whose;
-    struct tw_sample sample = { .flags = state->before.flags,
-                                .ip = last_ip(&state->before),
-                                .to = next };
+    const struct packet *before = &stream->state->before;
+    struct tw_sample sample = { .flags = before->flags, .ip = last_ip(before), .to = next };
 
-    if (samples->config.is_perf_6_1 && state->now.comm)
-        thread = &state->now;
-    else if (samples->config.is_perf_6_1 || state->before.kind != RANGE)
-        thread = &stream->thread;
-    report(samples, stream, thread, &sample);
+    report(samples, stream, thread_of_branch(samples, stream), &sample);
 }
 
 static void report_sample(const struct tw_samples *samples, const struct stream *stream,
@@ -348,13 +353,35 @@ static void report_instructions(const struct tw_samples *samples, const struct s
     }
 }
 
-/* size: hot loop */
+static bool is_taken(const struct tw_element *range)
+{
+    return (range->last_kind == TW_LAST_BR || range->last_kind == TW_LAST_IBR) &&
+           (range->flags & TW_RANGE_EXECUTED);
+}
+
+/* Keeps what the next element is judged by. */
+static void keep_range(const struct stream *stream, const struct tw_element *range)
+{
+    struct state *state = stream->state;
+    struct packet *before = &state->before;
+
+    /* Field by field: what is put together elsewhere and copied is waited for. */
+    before->kind = RANGE;
+    before->is_taken = is_taken(range);
+    before->isa = range->isa;
+    before->last_size = (uint8_t)(range->last_size * 2);
+    before->flags = flags_of_range(range);
+    before->start = range->start;
+    before->end = tw_element_end(range);
+    state->last_index = range->index;
+    state->whose = stream->thread;
+}
+
 static void take_range(const struct tw_samples *samples, const struct stream *stream,
                        const struct tw_element *range)
 {
     struct state *state = stream->state;
     struct packet *before = &state->before;
-    const bool is_branch = range->last_kind == TW_LAST_BR || range->last_kind == TW_LAST_IBR;
 
     if (before->kind == DISCONTINUITY)
         before->flags |= TW_SAMPLE_BRANCH | TW_SAMPLE_TRACE_BEGIN;
@@ -366,16 +393,32 @@ static void take_range(const struct tw_samples *samples, const struct stream *st
         report_instructions(samples, stream, range);
     else if (before->kind == DISCONTINUITY || (before->kind == RANGE && before->is_taken))
         report_branch(samples, stream, range->start);
-    /* Field by field: what is put together elsewhere and copied is waited for. */
-    before->kind = RANGE;
-    before->is_taken = is_branch && (range->flags & TW_RANGE_EXECUTED);
-    before->isa = range->isa;
-    before->last_size = (uint8_t)(range->last_size * 2);
-    before->flags = flags_of_range(range);
-    before->start = range->start;
-    before->end = tw_element_end(range);
-    state->last_index = range->index;
-    state->whose = stream->thread;
+    keep_range(stream, range);
+}
+
+/* The branches of ranges that follow each other from elements[at] on, which has been taken: what ended a range stands in the
+   element before, and whose it was does not change.  Gives the last of them. */
+static size_t take_run(const struct tw_samples *samples, const struct stream *stream,
+                       const struct tw_batch *batch, size_t at)
+{
+    const struct tw_element *range = &batch->elements[at];
+    const struct thread *thread = thread_of_branch(samples, stream);
+    struct tw_sample sample = { .size = sizeof sample,
+                                .cpu = stream->cpu,
+                                .pid = thread->pid,
+                                .tid = thread->tid,
+                                .comm = thread->comm };
+
+    for (; at + 1 < batch->count && range[1].type == TW_ELEMENT_INSTR_RANGE; at++, range++) {
+        if (!is_taken(range))
+            continue;
+        sample.flags = flags_of_range(range);
+        sample.ip = tw_element_end(range) - 2 * (uint64_t)range->last_size;
+        sample.to = range[1].start;
+        samples->config.report(samples->config.context, &sample);
+    }
+    keep_range(stream, range);
+    return at;
 }
 
 static void flush_sample(const struct tw_samples *samples, const struct stream *stream)
@@ -483,6 +526,7 @@ static void end_buffer(const struct tw_samples *samples, uint32_t ring)
 
 enum tw_status tw_samples_take(struct tw_samples *samples, const struct tw_part *part)
 {
+    const bool is_each = !samples->config.period && !samples->config.stack_room;
     const struct stream *stream;
     struct state *state;
 
@@ -502,10 +546,13 @@ enum tw_status tw_samples_take(struct tw_samples *samples, const struct tw_part 
         if (state->has_exception && exception_counts(samples, stream, element))
             take_exception(stream);
         state->has_exception = false;
-        if (element->type == TW_ELEMENT_INSTR_RANGE)
-            take_range(samples, stream, element);
-        else
+        if (element->type != TW_ELEMENT_INSTR_RANGE) {
             take_other(samples, stream, element);
+            continue;
+        }
+        take_range(samples, stream, element);
+        if (is_each)
+            i = take_run(samples, stream, &part->batch, i);
     }
     return TW_OK;
 }

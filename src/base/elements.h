@@ -4,6 +4,7 @@
 #define BASE_ELEMENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <trackway/types.h>
@@ -24,6 +25,14 @@ static inline bool tw_are_ranges(const struct tw_element *elements)
              (elements[1].type ^ TW_ELEMENT_INSTR_RANGE) |
              (elements[2].type ^ TW_ELEMENT_INSTR_RANGE) |
              (elements[3].type ^ TW_ELEMENT_INSTR_RANGE));
+}
+
+/* From elements[at] on to where not all of the next ones are ranges, or few are left. */
+static inline size_t tw_past_ranges(const struct tw_element *elements, size_t at, size_t count)
+{
+    while (at + TW_TYPES_AT_ONCE <= count && tw_are_ranges(elements + at))
+        at += TW_TYPES_AT_ONCE;
+    return at;
 }
 
 #endif

@@ -132,8 +132,7 @@ size_t tw_who_cut(struct tw_run_stream *stream, const struct tw_element *element
     for (; at < count; at++) {
         uint32_t bit;
 
-        while (at + TW_TYPES_AT_ONCE <= count && tw_are_ranges(elements + at))
-            at += TW_TYPES_AT_ONCE;
+        at = tw_past_ranges(elements, at, count);
         while (at + TW_TYPES_AT_ONCE <= count &&
                !((bit = tw_types_of(elements + at)) & marks)) {
             seen |= bit;

@@ -9,6 +9,7 @@
 #include <trackway/autofdo.h>
 #include <trackway/samples.h>
 
+#include "base/compiler.h"
 #include "base/members.h"
 #include "commands/commands.h"
 #include "commands/coverage.h"
@@ -17,17 +18,20 @@ enum {
     LINE_ROOM = 128,
     HEAD_ROOM = 160,
     HEAD_USUAL = 32,
-    FLAG_WORDS = 64, /* a power of two */
+    TAIL_BITS = 12, /* of the number of tails kept */
+    TAIL_SIZE = 45,
     DEFAULT_STACK = 16,
     DEFAULT_PERIOD = 1000,
     STACK_MAX = 1024
 };
 
-/* The words for some flags: made once. */
-struct flag_words {
-    unsigned flags;
-    size_t size; /* 0: not yet */
-    char text[48];
+/* "flags ip => to\n" of a branch.  A program takes few branches many times: their text is kept, each where its addresses put it.
+   So large that it fills a line of the host's cache. */
+struct tail {
+    uint64_t ip, to;
+    uint16_t flags;
+    uint8_t size; /* 0: none yet */
+    char text[TAIL_SIZE];
 };
 
 struct printer {
@@ -39,7 +43,7 @@ struct printer {
     uint32_t pid, tid, cpu;
     size_t head_size;
     char head[HEAD_ROOM];
-    struct flag_words flag_words[FLAG_WORDS];
+    struct tail tails[1 << TAIL_BITS];
 };
 
 static char *put_text(char *at, const char *text)
@@ -49,7 +53,7 @@ static char *put_text(char *at, const char *text)
     return at;
 }
 
-static char *make_flags(const struct printer *printer, char *at, unsigned flags)
+static char *put_flags(const struct printer *printer, char *at, unsigned flags)
 {
     const unsigned edge = flags & (TW_SAMPLE_TRACE_BEGIN | TW_SAMPLE_TRACE_END);
     const unsigned rest = flags & ~(unsigned)(TW_SAMPLE_TRACE_BEGIN | TW_SAMPLE_TRACE_END);
@@ -68,38 +72,66 @@ static char *make_flags(const struct printer *printer, char *at, unsigned flags)
     return at;
 }
 
-static char *put_flags(struct printer *printer, char *at, unsigned flags)
+static void make_head(struct printer *printer, const struct tw_sample *sample)
 {
-    struct flag_words *words = &printer->flag_words[(flags ^ flags >> 6) % FLAG_WORDS];
+    const int size = snprintf(printer->head, sizeof printer->head,
+                              "%.100s %" PRId32 "/%" PRId32 " [%03" PRIu32 "] ", sample->comm,
+                              (int32_t)sample->pid, (int32_t)sample->tid, sample->cpu);
 
-    if (words->flags != flags || !words->size) {
-        words->flags = flags;
-        words->size = (size_t)(make_flags(printer, words->text, flags) - words->text);
-    }
-    memcpy(at, words->text, sizeof words->text);
-    return at + words->size;
+    printer->head_size = size < 0 ? 0 : (size_t)size;
+    printer->comm = sample->comm;
+    printer->pid = sample->pid;
+    printer->tid = sample->tid;
+    printer->cpu = sample->cpu;
 }
 
 /* "comm pid/tid [cpu] ": nearly always that of the line before. */
-static char *put_head(struct printer *printer, char *at, const struct tw_sample *sample)
+TW_INLINE char *put_head(struct printer *printer, char *at, const struct tw_sample *sample)
 {
-    if (sample->comm != printer->comm || sample->tid != printer->tid ||
-        sample->pid != printer->pid || sample->cpu != printer->cpu) {
-        const int size =
-            snprintf(printer->head, sizeof printer->head,
-                     "%.100s %" PRId32 "/%" PRId32 " [%03" PRIu32 "] ", sample->comm,
-                     (int32_t)sample->pid, (int32_t)sample->tid, sample->cpu);
-
-        printer->head_size = size < 0 ? 0 : (size_t)size;
-        printer->comm = sample->comm;
-        printer->pid = sample->pid;
-        printer->tid = sample->tid;
-        printer->cpu = sample->cpu;
-    }
+    if (TW_UNLIKELY(sample->comm != printer->comm || sample->tid != printer->tid ||
+                    sample->pid != printer->pid || sample->cpu != printer->cpu))
+        make_head(printer, sample);
     memcpy(at, printer->head, HEAD_USUAL);
-    if (printer->head_size > HEAD_USUAL)
+    if (TW_UNLIKELY(printer->head_size > HEAD_USUAL))
         memcpy(at, printer->head, printer->head_size);
     return at + printer->head_size;
+}
+
+static char *make_tail(const struct printer *printer, char *at, const struct tw_sample *sample)
+{
+    at = put_flags(printer, at, sample->flags);
+    at = tw_write_digits(at, sample->ip);
+    at = put_text(at, " => ");
+    at = tw_write_digits(at, sample->to);
+    *at++ = '\n';
+    return at;
+}
+
+static TW_NOINLINE char *put_new_tail(const struct printer *printer, char *at,
+                                      struct tail *tail, const struct tw_sample *sample)
+{
+    char *const end = make_tail(printer, at, sample);
+
+    if (end - at <= TAIL_SIZE) {
+        tail->ip = sample->ip;
+        tail->to = sample->to;
+        tail->flags = (uint16_t)sample->flags;
+        tail->size = (uint8_t)(end - at);
+        memcpy(tail->text, at, TAIL_SIZE);
+    }
+    return end;
+}
+
+static char *put_tail(struct printer *printer, char *at, const struct tw_sample *sample)
+{
+    const uint64_t key = (sample->ip << 1 ^ sample->to) * 0x9e3779b97f4a7c15;
+    struct tail *tail = &printer->tails[key >> (64 - TAIL_BITS)];
+
+    if (tail->ip != sample->ip || tail->to != sample->to || tail->flags != sample->flags ||
+        !tail->size)
+        return put_new_tail(printer, at, tail, sample);
+    memcpy(at, tail->text, TAIL_SIZE);
+    return at + tail->size;
 }
 
 static void print_branch(struct printer *printer, const struct tw_sample *sample)
@@ -107,11 +139,7 @@ static void print_branch(struct printer *printer, const struct tw_sample *sample
     char *line = output_room(printer->out, HEAD_ROOM + LINE_ROOM);
     char *at = put_head(printer, line, sample);
 
-    at = put_flags(printer, at, sample->flags);
-    at = tw_write_digits(at, sample->ip);
-    at = put_text(at, " => ");
-    at = tw_write_digits(at, sample->to);
-    *at++ = '\n';
+    at = put_tail(printer, at, sample);
     output_took(printer->out, (size_t)(at - line));
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elements.h"
 #include "shared/at.h"
 #include "shared/interrupt.h"
 #include "shared/parts.h"
@@ -503,7 +504,8 @@ void session_say_error(const struct session *session, const struct tw_element *e
 
 void session_say_errors(const struct session *session, const struct tw_batch *batch)
 {
-    for (size_t i = 0; i < batch->count; i++)
+    for (size_t i = 0; (i = tw_past_ranges(batch->elements, i, batch->count)) < batch->count;
+         i++)
         if (batch->elements[i].type == TW_ELEMENT_ERROR)
             session_say_error(session, &batch->elements[i], batch->id);
 }
