@@ -72,10 +72,12 @@ case " $names " in
         echo "skipped: windows: wine does not start here"
         skipped=$((skipped + 1))
     else
-        # It stays, so that not every start of a program starts all of it.
-        for server in wineserver /usr/lib/wine/wineserver; do
-            command -v $server >/dev/null && { $server -p >/dev/null 2>&1 || :; trap '$server -k; rm -rf "$work"' EXIT; break; }
-        done
+        # One program stays, so that not every start of another starts all of Windows.
+        mkfifo "$work/stays"
+        wine cmd <"$work/stays" >/dev/null 2>&1 &
+        exec 9>"$work/stays"
+        wine cmd /c exit >/dev/null 2>&1
+        trap 'exec 9>&-; wait; rm -rf "$work"' EXIT
         try windows Windows x86_64 x86_64-w64-mingw32-gcc-posix trackway.exe wine
     fi ;;
 esac
