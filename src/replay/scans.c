@@ -107,6 +107,8 @@ static void run_all(struct tw_replay *replay, struct tw_scans *scans,
     pthread_t threads[TW_SCANS_MOST];
     bool is_started[TW_SCANS_MOST];
 
+    /* At least once, however soon they are done. */
+    scans->is_cancelled = tw_replay_is_cancelled(replay);
     for (size_t i = 0; i < count; i++)
         is_started[i] = pthread_create(&threads[i], NULL, work, &groups[i]) == 0;
     for (size_t i = 0; i < count; i++)
