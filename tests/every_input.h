@@ -9,12 +9,7 @@
 #define TRACKWAY_TESTS_EVERY_INPUT_H
 
 #include "every_header.h"
-
-#ifndef _WIN32
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
+#include "guarded.h"
 
 enum {
     EVERY_INPUT_FEW = 2, /* bytes, in every test run */
@@ -34,32 +29,6 @@ struct every_tree {
     bool is_changed; /* the reader, by the last input */
     uint64_t inputs, packets;
 };
-
-/* Readable memory with none behind it. */
-static inline uint8_t *every_guarded(void)
-{
-#ifdef _WIN32
-    return (uint8_t *)calloc(1, EVERY_LONGEST) + EVERY_LONGEST;
-#else
-    enum { PAGES = 65536 }; /* of any host's size */
-    const int zeros = open("/dev/zero", O_RDWR);
-    uint8_t *pages = mmap(NULL, 2 * PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE, zeros, 0);
-
-    (void)close(zeros);
-    assert_true(pages != MAP_FAILED);
-    CHECK_EQ(mprotect(pages + PAGES, PAGES, PROT_NONE), 0);
-    return pages + PAGES;
-#endif
-}
-
-static inline void every_guarded_free(uint8_t *end)
-{
-#ifdef _WIN32
-    free(end - EVERY_LONGEST);
-#else
-    (void)munmap(end - 65536, 2 * 65536);
-#endif
-}
 
 /* The same packet, member by member where the bytes of the struct differ (there is padding). */
 static inline bool every_equal(const struct tw_protocol *protocol, struct tw_packet *a,
@@ -275,7 +244,8 @@ static inline void every_input(void **state)
     else if (protocol->reader_size > 16384) /* dear to put back */
         tree->depth--;
     tree->chained = tree->depth < EVERY_INPUT_FEW ? 0 : tree->depth == EVERY_INPUT_FEW ? 1 : 2;
-    tree->end = every_guarded();
+    tree->end = guarded_new();
+    assert_non_null(tree->end);
     tree->got = tree->reader.packets;
     tree->again = (struct tw_packet *)((char *)tree->reader.packets + protocol->packet_size);
     tree->before = malloc(protocol->reader_size);
@@ -291,7 +261,7 @@ static inline void every_input(void **state)
     every_input_from(tree, "in sync", true);
     protocol->reader_lost(tree->reader.reader);
     every_input_from(tree, "after a loss", false);
-    every_guarded_free(tree->end);
+    guarded_free(tree->end);
     free(tree->before);
     every_reader_close(&tree->reader);
     free(tree);

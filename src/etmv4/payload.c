@@ -366,17 +366,17 @@ void tw_etmv4_read_cond_instruction(struct tw_etmv4_reader *reader, struct tw_by
 /* A result and its key: 3 key bits beside the result, then 7 in each further byte. */
 static void read_cond_group(struct tw_bytes *in, struct tw_etmv4_packet *out, unsigned i)
 {
-    enum { GROUP_MAX = 6 };
+    enum { FIRST = 3, EACH = 7, MOST = FIRST + 5 * EACH }; /* bits of the key */
     const uint8_t *start = in->at;
     uint8_t byte = tw_bytes_u8(in);
     uint64_t key = (byte >> 4) & 7;
-    unsigned shift = 3;
+    unsigned shift = FIRST;
 
     out->result[i] = byte & 0xf;
-    while (byte & 0x80 && in->at - start < GROUP_MAX && !in->short_read) {
+    while (byte & 0x80 && shift < MOST && !in->short_read) {
         byte = tw_bytes_u8(in);
         key |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
+        shift += EACH;
     }
     if (key > UINT32_MAX || byte & 0x80)
         out->has_reserved = true;

@@ -107,7 +107,7 @@ static void read_extension(struct tw_bytes *in, uint8_t head, struct tw_itm_pack
 static void read_payload(struct tw_bytes *in, uint8_t head, struct tw_itm_packet *out)
 {
     out->source = head >> 3;
-    out->size = (uint8_t)(1u << ((head & 3) - 1));
+    out->size = (uint8_t)((head & 3) == 3 ? 4 : head & 3);
     out->value = tw_bytes_le(in, out->size);
 }
 
@@ -227,21 +227,23 @@ static enum tw_status read_one(const uint8_t index[256], struct tw_itm_packet *o
 static enum tw_status cut_by_sync(uint32_t *size, bool *is_cut, const uint8_t *data,
                                   size_t available, bool is_last)
 {
-    unsigned inside = 0, after = 0;
+    const uint32_t end = *size;
+    uint32_t first = end; /* of the last zeros ... */
+    size_t at = end;      /* ... and what they run on to */
 
     *is_cut = false;
-    while (inside + 1 < *size && data[*size - 1 - inside] == 0)
-        inside++;
-    if (inside == 0)
+    while (first > 1 && data[first - 1] == 0)
+        first--;
+    if (first == end)
         return TW_OK;
-    while (after < TW_ITM_SYNC_ZEROS && *size + after < available && data[*size + after] == 0)
-        after++;
-    if (after == TW_ITM_SYNC_ZEROS)
+    while (at < available && at < (size_t)end + TW_ITM_SYNC_ZEROS && data[at] == 0)
+        at++;
+    if (at == (size_t)end + TW_ITM_SYNC_ZEROS)
         return TW_OK;
-    if (*size + after == available)
+    if (at == available)
         return is_last ? TW_OK : TW_MORE;
-    if (after && data[*size + after] == 0x80 && inside + after >= TW_ITM_SYNC_ZEROS) {
-        *size -= TW_ITM_SYNC_ZEROS - after;
+    if (at > end && data[at] == 0x80 && at >= (size_t)first + TW_ITM_SYNC_ZEROS) {
+        *size = (uint32_t)(at - TW_ITM_SYNC_ZEROS);
         *is_cut = true;
     }
     return TW_OK;

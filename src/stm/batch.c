@@ -45,8 +45,7 @@ TW_INLINE struct tw_stm_packet *read_run(struct tw_stm_reader *reader,
         if (TW_LIKELY(quick->kind == TW_STM_PLAIN)) {
             ; /* all is there */
         } else if (quick->kind == TW_STM_STAMPED &&
-                   tw_stm_time_bits(quick, window, is_binary) < quick->time_end) {
-            time_bits = tw_stm_time_bits(quick, window, is_binary);
+                   (time_bits = tw_stm_time_bits(quick, window, is_binary)) < quick->time_end) {
             stamp = new_time =
                 tw_stm_binary(time, turned >> (quick->time_shift - time_bits), time_bits);
         } else if (quick->kind == TW_STM_WIDE) {

@@ -158,14 +158,14 @@ static unsigned nibble_at(const uint8_t *data, size_t nibble)
     return data[nibble / 2] >> (4 * (nibble & 1)) & 0x0f;
 }
 
-/* Nibbles F from a place on, at most `most`. */
-static unsigned run_of_f(const uint8_t *data, size_t nibble, size_t end, unsigned most)
+/* The place behind the nibbles F from a place on, of which no more than `most` count. */
+static size_t behind_f(const uint8_t *data, size_t at, size_t end, unsigned most)
 {
-    unsigned run = 0;
+    const size_t limit = end - at < most ? end : at + most;
 
-    while (run < most && nibble + run < end && nibble_at(data, nibble + run) == 0x0f)
-        run++;
-    return run;
+    while (at < limit && nibble_at(data, at) == 0x0f)
+        at++;
+    return at;
 }
 
 /* Fills in where the packet lies: `nibbles` from the reader's place on. */
@@ -225,19 +225,19 @@ static enum tw_status cut_by_sync(size_t *nibbles, const uint8_t *data, size_t f
                                   size_t end, bool is_last)
 {
     const size_t next = first + *nibbles;
-    unsigned inside = 0, after;
+    size_t from = next, at; /* of the last nibbles F, and what they run on to */
 
-    while (inside + 1 < *nibbles && nibble_at(data, next - 1 - inside) == 0x0f)
-        inside++;
-    if (inside == 0)
+    while (from > first + 1 && nibble_at(data, from - 1) == 0x0f)
+        from--;
+    if (from == next)
         return TW_OK;
-    after = run_of_f(data, next, end, TW_STM_ASYNC_RUN);
-    if (after == TW_STM_ASYNC_RUN)
+    at = behind_f(data, next, end, TW_STM_ASYNC_RUN);
+    if (at == next + TW_STM_ASYNC_RUN)
         return TW_OK;
-    if (next + after == end)
+    if (at == end)
         return is_last ? TW_OK : TW_MORE;
-    if (nibble_at(data, next + after) == 0 && inside + after >= TW_STM_ASYNC_RUN)
-        *nibbles -= TW_STM_ASYNC_RUN - after;
+    if (nibble_at(data, at) == 0 && at >= from + TW_STM_ASYNC_RUN)
+        *nibbles = at - TW_STM_ASYNC_RUN - first;
     return TW_OK;
 }
 
@@ -255,23 +255,23 @@ static void make_bad(struct tw_stm_packet *out, uint8_t type, uint8_t error, uin
 static size_t read_async(struct tw_stm_packet *out, const uint8_t *data, size_t first,
                          size_t end)
 {
-    const unsigned run = run_of_f(data, first, end, TW_STM_ASYNC_RUN + 1);
+    const size_t at = behind_f(data, first, end, TW_STM_ASYNC_RUN + 1);
     unsigned next;
 
-    if (run > TW_STM_ASYNC_RUN) { /* an ASYNC may begin with the second nibble */
+    if (at > first + TW_STM_ASYNC_RUN) { /* an ASYNC may begin with the second nibble */
         make_bad(out, TW_STM_BAD_SEQUENCE, TW_ERROR_BAD_SEQUENCE, 0xf);
         return 1;
     }
-    if (first + run == end)
+    if (at == end)
         return 0;
-    next = nibble_at(data, first + run);
-    if (run == TW_STM_ASYNC_RUN && next == 0)
+    next = nibble_at(data, at);
+    if (at == first + TW_STM_ASYNC_RUN && next == 0)
         out->base.type = TW_STM_ASYNC;
-    else if (run == 2 && (next == 1 || next == 2))
+    else if (at == first + 2 && (next == 1 || next == 2))
         make_bad(out, TW_STM_RESERVED, TW_ERROR_RESERVED_HEADER, 0xff0 | next);
     else
         make_bad(out, TW_STM_BAD_SEQUENCE, TW_ERROR_BAD_SEQUENCE, 0xff);
-    return run + 1;
+    return at + 1 - first;
 }
 
 /* What the packet does to the state that later ones rely on. */

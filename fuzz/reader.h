@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A protocol's packet reader alone, as fast as it goes: any bytes under any configuration give each byte
+   once; a packet that is cut changes nothing; one that is there is the same with fewer bytes behind it, in
+   a batch, and when it is written and read again.  The bytes end where memory ends, so that these targets
+   need no address sanitizer. */
+#ifndef FUZZ_READER_H
+#define FUZZ_READER_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "guarded.h"
+#include "protocol.h"
+
+enum { READER_MOST = GUARDED_SIZE, READER_ROOM = 8, READER_LINE = 4000 };
+
+struct reader_target {
+    const struct tw_protocol *protocol;
+    void *reader, *before; /* the reader, and as it was before a packet */
+    void *batch;           /* one that reads batches */
+    struct tw_packet *packet, *again;
+    char *packets; /* of a batch */
+    uint8_t *end;  /* of readable memory */
+    /* type of packets whose runs may be cut anywhere; 0: there is none */
+    uint8_t filler;
+    void (*moved)(void *reader); /* a copy of a reader that points into itself; may be NULL */
+};
+
+/* A macro, so that a debugger shows the line. */
+#define reader_require(is_true) ((is_true) ? (void)0 : abort())
+
+static inline struct reader_target *reader_target(const struct tw_protocol *protocol,
+                                                  uint8_t filler)
+{
+    static struct reader_target target;
+
+    if (target.protocol)
+        return &target;
+    target.protocol = protocol;
+    target.filler = filler;
+    target.reader = calloc(3, protocol->reader_size);
+    target.packets = calloc(READER_ROOM + 2, protocol->packet_size);
+    target.end = guarded_new();
+    reader_require(target.reader && target.packets && target.end);
+    target.before = (char *)target.reader + protocol->reader_size;
+    target.batch = (char *)target.before + protocol->reader_size;
+    target.packet = (void *)(target.packets + READER_ROOM * protocol->packet_size);
+    target.again = (void *)(target.packets + (READER_ROOM + 1) * protocol->packet_size);
+    return &target;
+}
+
+/* Whether they say the same: member by member where the bytes differ, for there is padding. */
+static inline bool reader_same(const struct tw_protocol *protocol, const void *a, const void *b)
+{
+    static char lines[2][READER_LINE];
+    const struct tw_packet *const packets[] = { a, b };
+
+    if (memcmp(a, b, protocol->packet_size) == 0)
+        return true;
+    for (unsigned i = 0; i < 2; i++) {
+        struct tw_text text = tw_text_in(lines[i], sizeof lines[i]);
+
+        tw_protocol_json(&text, protocol, packets[i]);
+    }
+    return packets[0]->type == packets[1]->type && strcmp(lines[0], lines[1]) == 0;
+}
+
+static inline enum tw_status reader_again(struct reader_target *target, size_t size,
+                                          bool is_last)
+{
+    const struct tw_protocol *protocol = target->protocol;
+
+    memcpy(target->reader, target->before, protocol->reader_size);
+    memset(target->again, 0, protocol->packet_size);
+    return protocol->read(target->reader, target->again, target->end - size, size, is_last);
+}
+
+/* The packet that was read of `size` bytes, read with `cut` of them and, if it is understood, out of the
+   bytes that are written of it. */
+static inline void reader_check(struct reader_target *target, const uint8_t *data, size_t cut)
+{
+    const struct tw_protocol *protocol = target->protocol;
+    const struct tw_packet *packet = target->packet;
+    const bool is_understood = tw_kind_is_understood(tw_type_kind(protocol, packet->type)) &&
+                               (!target->filler || packet->type != target->filler);
+    size_t written = READER_MOST;
+
+    memcpy(target->end - cut, data, cut);
+    if (reader_again(target, cut, false) != TW_OK)
+        reader_require(memcmp(target->reader, target->before, protocol->reader_size) == 0);
+    else if (is_understood &&
+             tw_kind_is_understood(tw_type_kind(protocol, target->again->type)))
+        reader_require(packet->size == target->again->size &&
+                       reader_same(protocol, packet, target->again));
+    if (!is_understood || protocol->flags & TW_PROTOCOL_BITS)
+        return;
+    memcpy(target->reader, target->before, protocol->reader_size);
+    if (protocol->write(target->reader, target->end - READER_MOST, &written, packet) != TW_OK)
+        return; /* it says more than a packet can */
+    reader_require(written <= protocol->packet_max);
+    if (written == packet->size && memcmp(target->end - READER_MOST, data, written) == 0)
+        return; /* and what follows may be part of what it says */
+    memmove(target->end - written, target->end - READER_MOST, written);
+    reader_require(reader_again(target, written, true) == TW_OK &&
+                   reader_same(protocol, packet, target->again));
+}
+
+/* In batches, as far as they go. */
+static inline void reader_batches(struct reader_target *target, const uint8_t *data,
+                                  size_t size)
+{
+    const struct tw_protocol *protocol = target->protocol;
+    size_t at = 0, count, used;
+
+    do {
+        count = protocol->read_batch(target->batch, target->packets, READER_ROOM, &used,
+                                     data + at, size - at);
+        reader_require(count <= READER_ROOM && used <= size - at);
+        for (size_t i = 0, sum = 0; i < count; i++) {
+            const struct tw_packet *packet =
+                (void *)(target->packets + i * protocol->packet_size);
+
+            memset(target->packet, 0, protocol->packet_size);
+            reader_require(protocol->read(target->reader, target->packet, data + at + sum,
+                                          size - at - sum, false) == TW_OK &&
+                           target->packet->size == packet->size &&
+                           reader_same(protocol, target->packet, packet));
+            sum += packet->size - (packet->spare_bits != 0);
+            reader_require(i + 1 < count ? sum <= used : sum == used);
+        }
+        at += used;
+    } while (count == READER_ROOM);
+}
+
+/* The reader as it is at the start.  Its tables take long to fill, and the mutants of an input mostly have its
+   configuration. */
+static inline void reader_start(const struct reader_target *target, void *reader,
+                                const void *config)
+{
+    enum { KEPT = 256 };
+    static struct {
+        void *config, *reader;
+    } kept[KEPT];
+    const struct tw_protocol *protocol = target->protocol;
+    unsigned hash = 0;
+
+    for (size_t i = 0; i < protocol->config_size; i++)
+        hash = hash * 31 + ((const uint8_t *)config)[i];
+    hash = (hash ^ hash >> 16) % KEPT;
+    if (!kept[hash].config) {
+        kept[hash].config = calloc(1, protocol->config_size);
+        kept[hash].reader = calloc(1, protocol->reader_size);
+        reader_require(kept[hash].config && kept[hash].reader);
+    }
+    if (memcmp(kept[hash].config, config, protocol->config_size) != 0) {
+        memcpy(kept[hash].config, config, protocol->config_size);
+        protocol->reader_init(kept[hash].reader, config);
+    }
+    memcpy(reader, kept[hash].reader, protocol->reader_size);
+    if (target->moved)
+        target->moved(reader);
+}
+
+/* All of the bytes; `choice` says which packet is looked at closely, and how it is cut. */
+static inline int reader_run(struct reader_target *target, const void *config, uint8_t choice,
+                             const uint8_t *bytes, size_t size)
+{
+    const struct tw_protocol *protocol = target->protocol;
+    uint8_t *data = target->end - (size < READER_MOST ? size : READER_MOST);
+    unsigned left = choice & 7;
+
+    if (size > READER_MOST)
+        return 0;
+    if (size)
+        memcpy(data, bytes, size);
+    if (protocol->read_batch) {
+        reader_start(target, target->reader, config);
+        reader_start(target, target->batch, config);
+        reader_batches(target, data, size);
+    }
+    reader_start(target, target->reader, config);
+    for (size_t at = 0; at < size;) {
+        const struct tw_packet *packet = target->packet;
+
+        if (left == 0)
+            memcpy(target->before, target->reader, protocol->reader_size);
+        memset(target->packet, 0, protocol->packet_size);
+        reader_require(protocol->read(target->reader, target->packet, data + at, size - at,
+                                      true) == TW_OK);
+        reader_require(packet->size >= 1 && packet->size <= size - at);
+        if (left-- == 0) {
+            reader_check(target, bytes + at, (size_t)(choice >> 3) % packet->size);
+            memcpy(data, bytes, size); /* as if nothing had been */
+            memcpy(target->reader, target->before, protocol->reader_size);
+            reader_require(protocol->read(target->reader, target->packet, data + at, size - at,
+                                          true) == TW_OK);
+        }
+        at += packet->size - (packet->spare_bits != 0);
+    }
+    return 0;
+}
+
+#endif
