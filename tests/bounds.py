@@ -188,6 +188,32 @@ def snapshot_buffers(tool, n):
                     "[source_buffers]\nETM=" + ",".join(f"E{i}" for i in reversed(range(n))) + "\n[core_trace_sources]\ncpu=ETM\n")
 
 
+def saved_coverage(tool, n):
+    """A saved result of n blocks."""
+    tool.write("image", struct.pack("<I", 0x54000020) * n)
+    tool.write("c.bin", BEGIN + b"\x85" + a64(0x100000) + b"\x30" + b"\xd4" * (n // 24))
+    tool.run("coverage", "c.bin", "--protocol", "etmv4", "--config", registers(), "--image", "image@0x100000", "-q", "--save", "a.tws")
+    return (tool.folder / "a.tws").stat().st_size, ["merge", "-o", "b.tws", "a.tws"]
+
+
+def parts_file(tool, n):
+    """Parts of one byte each."""
+    tool.write("c.bin", BEGIN + bytes([0x30]) * n)
+    path = tool.write("parts.txt", f"trackway parts 1\nbuffer 0 {n + len(BEGIN)} \"c.bin\"\n" +
+                      "".join(f"part {i + 1} 0 {i:#x} 0 {i + 1:#x}\n" for i in range(n + len(BEGIN))))
+    return path.stat().st_size, ["stats", "c.bin", "--protocol", "etmv4", "--config", registers(), "--parts", "parts.txt", "--part", "1"]
+
+
+def gdb_packets(tool, n):
+    """What no debugger sends, and the longest answers for the shortest questions."""
+    def packet(text):
+        return b"$" + text + b"#%02x" % (sum(text) & 0xff)
+
+    path = tool.write("input", noise(n) + (packet(b"g") + packet(b"m400000,fff") + packet(b"qXfer:features:read:target.xml:0,fff") +
+                                           packet(b"Z1,400000,4") + packet(b"bs")) * (n // 64))
+    return path.stat().st_size, ["gdb", "--serve", harness.ROOT / "tests/captures/demo"]
+
+
 # Kind of input, how many units of it, host instructions for each byte, bytes of memory for each byte.
 BOUNDS = [
     (random_bytes, 4000, 4000, 4096), (atoms, 1000, 60000, 4096),
@@ -196,19 +222,23 @@ BOUNDS = [
     (perf_names, 1000, 300, 100), (perf_processes, 1000, 300, 150), (perf_maps, 1000, 300, 100),
     (ntrace_bytes, 4000, 1000, 4096), (itm_bytes, 4000, 2000, 4096), (stm_bytes, 4000, 1000, 4096),
     (elf_segments, 4000, 120, 200), (snapshot_dumps, 1000, 500, 200), (snapshot_buffers, 400, 2500, 400),
+    (saved_coverage, 4000, 100, 100), (parts_file, 4000, 100, 100), (gdb_packets, 4000, 5000, 4096),
 ]
 MEMORY_BASE = 48 << 20  # of a run that does nothing, with room for large pages
 
 
 def cost(tool, words):
-    """Host instructions and bytes of memory."""
-    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", tool.program, *words],
-                          cwd=tool.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    """Host instructions and bytes of memory; standard input is the file `input`, where there is one."""
+    path = tool.folder / "input"
+    taken = path if path.exists() else os.devnull
+    with open(taken, "rb") as given:
+        done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", tool.program, *words], stdin=given,
+                              cwd=tool.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     text = done.stderr.decode("utf-8", "replace")
     found = re.search(r"refs:\s+([\d,]+)", text)
     assert found and done.returncode in (0, 1), (words, done.returncode, text[-1000:])
-    with open(os.devnull, "wb") as null:
-        process = subprocess.Popen([tool.program, *words], cwd=tool.folder, stdout=null, stderr=null)
+    with open(os.devnull, "wb") as null, open(taken, "rb") as given:
+        process = subprocess.Popen([tool.program, *words], cwd=tool.folder, stdin=given, stdout=null, stderr=null)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     return int(found.group(1).replace(",", "")), usage.ru_maxrss * 1024

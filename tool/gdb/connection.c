@@ -53,6 +53,10 @@ static bool read_more(struct connection *connection)
 {
     ssize_t size;
 
+    memmove(connection->bytes, connection->bytes + connection->taken,
+            connection->count - connection->taken);
+    connection->count -= connection->taken;
+    connection->taken = 0;
     do
         size = read(connection->in, connection->bytes + connection->count,
                     sizeof connection->bytes - connection->count);
@@ -82,11 +86,12 @@ bool connection_is_interrupted(void *context)
 
     if (is_gone(connection))
         return true;
-    if (!connection->is_at_end && connection->count < sizeof connection->bytes &&
+    if (!connection->is_at_end &&
+        connection->count - connection->taken < sizeof connection->bytes &&
         poll(&wait, 1, 0) > 0)
         (void)read_more(connection);
     /* It is for the program that runs: what comes while there is none is for the next run. */
-    for (size_t i = 0; is_moving && i < connection->count; i++)
+    for (size_t i = connection->taken; is_moving && i < connection->count; i++)
         if (connection->bytes[i] == CTRL_C) {
             memmove(connection->bytes + i, connection->bytes + i + 1,
                     connection->count - i - 1);
@@ -138,11 +143,11 @@ bool connection_serve(struct connection *connection, struct gdb_server *server)
     while (!server->is_over && !connection->is_gone) {
         uint8_t byte;
 
-        if (!connection->count && (connection->is_at_end || !read_more(connection)))
+        if (connection->taken == connection->count &&
+            (connection->is_at_end || !read_more(connection)))
             break;
         /* One at a time: what comes behind may be a Ctrl-C to what this one begins. */
-        byte = connection->bytes[0];
-        memmove(connection->bytes, connection->bytes + 1, --connection->count);
+        byte = connection->bytes[connection->taken++];
         gdb_server_take(server, &byte, 1);
         if (is_out(server)) {
             say("out of memory");

@@ -12,6 +12,7 @@ struct connection {
     int in, out;
     uint8_t bytes[65536]; /* that came while the server was at work */
     size_t count;
+    size_t taken;                    /* of them, by the server */
     const struct gdb_server *server; /* while it serves */
     bool is_at_end;                  /* the client sends no more */
     bool is_gone;                    /* ... and reads no more */
