@@ -33,6 +33,7 @@ static uint64_t calls_pass(struct tw_run *run)
     uint64_t instructions;
 
     bench_need(tw_calls_new(&calls, &config, NULL), "calls");
+    tw_calls_take_alone(calls, run);
     while (tw_run_next(run, &part) == TW_OK)
         bench_need(tw_calls_take(calls, run, &part), "calls");
     tw_calls_finish(calls);

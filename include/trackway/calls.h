@@ -132,6 +132,10 @@ TW_API TW_MUST_USE enum tw_status tw_calls_take(struct tw_calls *calls, struct t
 /* With is_part: which run comes next, if it may give no parts at all.  A part without anything in it is one, too.
    With tw_calls_counter: which run it is that counts. */
 TW_API void tw_calls_run(struct tw_calls *calls, struct tw_run *run);
+/* Before the first part of a run whose parts go to this handle alone: ranges that change no stack are left out of
+   them, and the next one counts their instructions too.  Faster, and the results are the same.  Where there are events or
+   inlined functions nothing is left out. */
+TW_API void tw_calls_take_alone(struct tw_calls *calls, struct tw_run *run);
 /* The fast way: calls are rebuilt on the threads that decode, and the results are the same.  A run gets this as its
    config's counter, in capture order; after tw_run_new tell which run it is; then tw_run_all.  Runs that have it,
    and neither events nor inlined functions nor is_part. */

@@ -144,6 +144,8 @@ static enum tw_status take_all(struct core_result *result, struct core_wish *wis
         status = tw_run_new(&result->run, result->capture->capture, &wish->config, fault);
     if (status == TW_OK && is_part)
         tw_calls_run(result->calls, result->run);
+    if (status == TW_OK && result->kind == CORE_CALLS)
+        tw_calls_take_alone(result->calls, result->run);
     while (status == TW_OK && (status = tw_run_next(result->run, &part)) == TW_OK)
         status = result->kind == CORE_CALLS
                      ? tw_calls_take(result->calls, result->run, &part)

@@ -107,19 +107,10 @@ void tw_call_log_note(struct tw_call_machine *machine, struct tw_call_stack *sta
     stack->log->step_count++;
 }
 
-/* Whether what control came to by a branch is the function on top then, whatever was before. */
-static bool is_on_top(unsigned transfer, const struct tw_flow_range *to)
-{
-    return transfer <= TW_TRANSFER_JUMP ||
-           (transfer == TW_TRANSFER_INDIRECT && (to->is_entry || to->lacks_call_before));
-}
-
 static void keep_element(struct tw_call_machine *machine, struct tw_call_stack *stack,
                          const struct tw_element *element, const struct tw_code_place *place)
 {
     struct tw_call_log *log = stack->log;
-    const bool is_open = log->is_open;
-    const uint8_t transfer = stack->left.transfer;
     struct tw_call_step step;
 
     machine->losses +=
@@ -132,9 +123,7 @@ static void keep_element(struct tw_call_machine *machine, struct tw_call_stack *
     tw_call_log_note(machine, stack, &step);
     if (element->type != TW_ELEMENT_INSTR_RANGE || machine->is_out)
         return;
-    log->base_function = is_open && !step.pieces && is_on_top(transfer, &step.to)
-                             ? step.to.function
-                             : TW_FUNCTION_UNCERTAIN;
+    log->base_function = step.to.last_function; /* whatever was before */
     open_epoch(machine, stack);
     if (log->is_open)
         tw_call_leave_range(machine, stack, element, &step.to);

@@ -12,9 +12,6 @@ enum {
     TW_LOG_DEPTH = 1 << 14 /* frames of an epoch at most */
 };
 
-/* The function that stands on top where an epoch begins is not known, nor is it asked for. */
-#define TW_FUNCTION_UNCERTAIN (UINT32_MAX - 1)
-
 /* Between two steps: ranges that need no more of the stack than that there is a frame on top of it.  Frame and node
    of that one are the epoch's first; its function is TW_FUNCTION_NONE. */
 struct tw_call_epoch {

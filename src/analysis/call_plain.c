@@ -2,15 +2,22 @@
 /* Ranges that change a stack in the plain ways, which most do: many at once. */
 #include "analysis/call_log.h"
 
-uint32_t tw_call_function_of_top(const struct tw_call_machine *machine,
-                                 const struct tw_call_stack *stack)
+/* The function of a frame as ranges in it have it. */
+static uint32_t function_of(const struct tw_call_machine *machine,
+                            const struct tw_call_stack *stack, size_t frame)
 {
-    const uint32_t function = stack->frames[stack->count - 1].function;
+    const uint32_t function = stack->frames[frame].function;
 
-    if (stack->log && stack->count == 1)
+    if (stack->log && !frame)
         return stack->log->base_function;
     return machine->functions->items[function].kind == TW_FUNCTION_UNNAMED ? TW_FUNCTION_ANY
                                                                            : function;
+}
+
+uint32_t tw_call_function_of_top(const struct tw_call_machine *machine,
+                                 const struct tw_call_stack *stack)
+{
+    return function_of(machine, stack, stack->count - 1);
 }
 
 /* A tail call of the top frame, if it is one: to the entry of another function. */
@@ -29,14 +36,15 @@ static bool tail_plainly(struct tw_call_machine *machine, struct tw_call_stack *
 }
 
 static bool return_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                           const struct tw_element *range)
+                           const struct tw_element *range, uint32_t function)
 {
     const struct tw_call_frame *top = &stack->frames[stack->count - 1];
     size_t at = stack->count - 1;
 
     if (stack->count < 2)
         return false;
-    if (top->has_return && top->returns_to == range->start) {
+    if (top->has_return && top->returns_to == range->start &&
+        function_of(machine, stack, at - 1) == function) {
         machine->stats.returns++;
         if (machine->event) {
             tw_call_pop(machine, stack, at, TW_LEAVE_RETURN, range);
@@ -51,7 +59,7 @@ static bool return_plainly(struct tw_call_machine *machine, struct tw_call_stack
     while (at &&
            !(stack->frames[at].has_return && stack->frames[at].returns_to == range->start))
         at--;
-    if (!at)
+    if (!at || function_of(machine, stack, at - 1) != function)
         return false;
     machine->stats.returns++;
     machine->stats.over++;
@@ -66,7 +74,7 @@ static bool jump_plainly(struct tw_call_machine *machine, struct tw_call_stack *
                          uint32_t function)
 {
     if (stack->log && !to->lacks_call_before)
-        return return_plainly(machine, stack, range);
+        return return_plainly(machine, stack, range, to->function);
     return to->function == function && tw_call_below_return(stack, to, true) == SIZE_MAX;
 }
 
@@ -82,7 +90,7 @@ static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *
                                    .returns_to = left->after };
 
     if (left->transfer == TW_TRANSFER_RETURN)
-        return return_plainly(machine, stack, range);
+        return return_plainly(machine, stack, range, to->function);
     if (left->transfer == TW_TRANSFER_INDIRECT)
         return to->is_entry ? tail_plainly(machine, stack, range, to, function)
                             : jump_plainly(machine, stack, range, to, function);
@@ -102,53 +110,12 @@ struct passed {
     bool is_any;                 /* else the stack knows what was left last */
 };
 
-/* Two numbers that lie side by side, to be compared at once. */
-static inline uint64_t pair_of(uint32_t low, uint32_t high)
-{
-    return low | (uint64_t)high << 32;
-}
-
-/* As many ranges as were seen before, lie in a function, and are left by no more than a direct branch. */
-static size_t pass_ranges(const struct tw_flow_ranges *ranges, struct passed *passed,
-                          const struct tw_element *elements, size_t room, uint32_t map,
-                          uint32_t function)
-{
-    const struct tw_flow_range *items = ranges->items, *last = NULL;
-    const struct tw_element *range = elements, *end = elements + room;
-    const uint64_t functions = pair_of(function, function);
-    uint64_t instructions = 0;
-    unsigned transfer = passed->transfer;
-
-    for (; range < end && transfer <= TW_TRANSFER_JUMP; range++) {
-        const struct tw_flow_range *known =
-            &items[ranges->recent[tw_flow_ranges_slot(range->start)]];
-
-        if (range->type != TW_ELEMENT_INSTR_RANGE || !range->count ||
-            known->start != range->start ||
-            pair_of(known->length, known->map) != pair_of(range->length, map) ||
-            pair_of(known->function, known->last_function) != functions)
-            break;
-        instructions += range->count;
-        transfer = range->flags & TW_RANGE_EXECUTED ? known->transfer : TW_TRANSFER_NONE;
-        last = known;
-    }
-    passed->instructions += instructions;
-    passed->transfer = (uint8_t)transfer;
-    passed->is_any |= last != NULL;
-    if (last)
-        passed->last_size = last->last_size;
-    return (size_t)(range - elements);
-}
-
-/* Control comes to a range behind others that were passed: by a plain branch, or it is tw_call_arrive's. */
+/* Control comes to a range behind others that were passed, not by a plain branch inside the function of the top frame: plainly all the same, or it is
+   tw_call_arrive's. */
 static bool arrive_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
                            const struct tw_element *range, const struct tw_flow_range *to,
-                           struct passed *passed)
+                           struct passed *passed, uint32_t function)
 {
-    const uint32_t function = tw_call_function_of_top(machine, stack);
-
-    if (passed->transfer <= TW_TRANSFER_JUMP && to->function == function)
-        return true;
     if (passed->is_any) {
         stack->left.after = tw_element_end(range - 1);
         stack->left.from = stack->left.after - passed->last_size;
@@ -167,21 +134,19 @@ size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stac
                             const struct tw_code_place *place)
 {
     struct passed passed = { .transfer = stack->left.transfer };
-    size_t done = 0;
+    uint32_t function = tw_call_function_of_top(machine, stack);
+    const struct tw_element *range = elements, *const end = elements + room;
+    const struct tw_flow_range *to = NULL;
 
-    for (;; done++) {
-        const struct tw_element *range;
-        const struct tw_flow_range *to;
-
-        done += pass_ranges(&machine->ranges, &passed, elements + done, room - done, place->map,
-                            tw_call_function_of_top(machine, stack));
-        range = &elements[done];
-        if (done == room || range->type != TW_ELEMENT_INSTR_RANGE || !range->count)
-            break;
+    for (; range < end && range->type == TW_ELEMENT_INSTR_RANGE && range->count; range++) {
         to = tw_flow_ranges_of(&machine->ranges, range, place);
-        if (!to || to->function != to->last_function ||
-            !arrive_plainly(machine, stack, range, to, &passed))
+        if (!to || to->function != to->last_function)
             break;
+        if (passed.transfer > TW_TRANSFER_JUMP || to->function != function) {
+            if (!arrive_plainly(machine, stack, range, to, &passed, function))
+                break;
+            function = tw_call_function_of_top(machine, stack);
+        }
         passed.is_any = true;
         passed.instructions += range->count;
         passed.last_size = to->last_size;
@@ -189,13 +154,13 @@ size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stac
             range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
     }
     tw_call_count(stack, passed.instructions);
-    if (done) {
+    if (range > elements) {
         /* The last one may have been moved by a look at the next. */
         const struct tw_flow_range *last =
-            tw_flow_ranges_of(&machine->ranges, &elements[done - 1], place);
+            tw_flow_ranges_of(&machine->ranges, range - 1, place);
 
         if (last)
-            tw_call_leave_range(machine, stack, &elements[done - 1], last);
+            tw_call_leave_range(machine, stack, range - 1, last);
     }
-    return done;
+    return (size_t)(range - elements);
 }

@@ -154,10 +154,9 @@ static void take_unknown_return(struct tw_call_machine *machine, struct tw_call_
 
 /* Leads out of the function of the top frame, and back to none that waits for it. */
 static void take_jump(struct tw_call_machine *machine, struct tw_call_stack *stack,
-                      const struct tw_element *range, const struct tw_flow_range *to)
+                      const struct tw_element *range, const struct tw_flow_range *to,
+                      bool is_return)
 {
-    const uint8_t transfer = stack->left.transfer;
-    const bool is_return = transfer == TW_TRANSFER_RETURN;
     size_t frame;
 
     if (to->is_entry && !is_return) {
@@ -253,11 +252,11 @@ static void take_transfer(struct tw_call_machine *machine, struct tw_call_stack 
         if (!is_jump && stack->count == 1 && !stack->frames[0].has_return)
             take_unknown_return(machine, stack, range, to);
         else if (!tw_call_is_in_top(machine, stack, to->function))
-            take_jump(machine, stack, range, to);
+            take_jump(machine, stack, range, to, !is_jump);
         break;
     default:
         if (!tw_call_is_in_top(machine, stack, to->function))
-            take_jump(machine, stack, range, to);
+            take_jump(machine, stack, range, to, false);
         break;
     }
     if (!stack->count)
@@ -363,4 +362,7 @@ void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack
     if (!stack->count)
         tw_call_begin(machine, stack, tw_call_named(machine, to->function, range->start),
                       to->is_entry, range);
+    /* Whatever led here, the function on top is the one that is executed. */
+    else if (!tw_call_is_in_top(machine, stack, to->function))
+        take_jump(machine, stack, range, to, false);
 }

@@ -209,7 +209,8 @@ void tw_call_stack_gap(struct tw_call_machine *machine, struct tw_call_stack *st
 /* Gives the machine's tree what this stack's own one holds. */
 void tw_call_stack_merge(struct tw_call_machine *machine, struct tw_call_stack *stack);
 
-/* call_stack.c: the rules.  Control comes to a range, by what left the one before. */
+/* call_stack.c: the rules.  Control comes to a range, by what left the one before: the function on top is the range's
+   then. */
 void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack,
                     const struct tw_element *range, const struct tw_flow_range *to);
 /* Control came to an address where nothing was executed yet: an exception came first. */

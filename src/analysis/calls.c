@@ -75,6 +75,7 @@ void tw_calls_free(struct tw_calls *calls)
     tw_give(calls->allocator, calls->old_of);
     tw_give(calls->allocator, calls->gaps);
     tw_call_segments_release(calls);
+    tw_call_quiet_free(calls->quiet, calls->allocator);
     tw_give(calls->allocator, calls->machine.pieces.items);
     tw_give(calls->allocator, calls->machine.steps);
     tw_map_free(&calls->by_key);
@@ -209,6 +210,7 @@ void tw_calls_run(struct tw_calls *calls, struct tw_run *run)
     if (run->count && calls->run != run) { /* on threads, which do not load names */
         begin_run(calls, run);
         tw_names_load(run);
+        tw_calls_take_alone(calls, run);
     }
     if (calls->is_part && run->extent.is_given && (calls->run != run || !calls->segment) &&
         !tw_call_segment_begin(calls, run))

@@ -26,8 +26,9 @@ struct tw_calls {
     struct tw_call_segments segments; /* ... that were not joined yet */
     struct tw_call_segment *segment;  /* that elements go to */
     enum tw_call_key key;
-    pthread_mutex_t lock;          /* of the run's symbols while threads count */
-    uint32_t *old_of;              /* by function, once finished: its number before that */
+    struct tw_call_quiet *quiet; /* call_quiet.c: of what may be left out; NULL: nothing */
+    pthread_mutex_t lock;        /* of the run's symbols while threads count, and of `quiet` */
+    uint32_t *old_of;            /* by function, once finished: its number before that */
     struct tw_call_totals *totals; /* by function, once finished */
     size_t total_count;
     struct tw_call_tree folded; /* by functions alone, once finished */
@@ -51,6 +52,8 @@ struct tw_call_stack *tw_calls_stack_of(struct tw_calls *calls, const struct tw_
 
 /* A number for the stream that a part is of: the same in every run of a capture. */
 uint64_t tw_calls_stream(const struct tw_part *part);
+
+void tw_call_quiet_free(struct tw_call_quiet *quiet, const struct tw_allocator *allocator);
 
 /* calls_mark.c, where no paths are asked for: the stacks of what runs in a stream as they are now, to go back to;
    NULL: no memory.  Going back to NULL: nothing was executed yet.  False: no memory. */

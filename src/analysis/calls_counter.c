@@ -20,12 +20,9 @@ struct calls_tally {
     struct tw_calls *logs;
     struct image_alias *aliases;
     size_t alias_count, alias_room;
-    /* where code is looked for while ranges are worked out */
-    struct tw_code_place place;
-    struct tw_calls *whole; /* ... and the lock of this one is held */
-    struct tw_who who;      /* as its last context has it ... */
-    bool has_context;       /* ... if one came */
-    uint64_t context;       /* of the stack that was last at work */
+    struct tw_who who; /* as its last context has it ... */
+    bool has_context;  /* ... if one came */
+    uint64_t context;  /* of the stack that was last at work */
     /* A whole stream: its stacks, and how often trace went missing. */
     struct tw_calls *sum;
     uint64_t losses;
@@ -45,19 +42,6 @@ static struct tw_calls *handle_like(const struct tw_calls *calls)
 
 /* ---- on any thread: a segment ---- */
 
-/* Symbols are one for all threads. */
-static bool find(void *context, struct tw_function *function, uint64_t *first, uint64_t *end,
-                 uint64_t address)
-{
-    const struct calls_tally *tally = context;
-    bool is_found;
-
-    (void)pthread_mutex_lock(&tally->whole->lock);
-    is_found = tally->place.find(tally->place.context, function, first, end, address);
-    (void)pthread_mutex_unlock(&tally->whole->lock);
-    return is_found;
-}
-
 /* The same image for this tally alone; NULL: no memory. */
 static struct tw_image *alias_of(struct calls_tally *tally, struct tw_image *image)
 {
@@ -75,7 +59,7 @@ static struct tw_image *alias_of(struct calls_tally *tally, struct tw_image *ima
     return made;
 }
 
-static bool begin_log(const struct tw_calls *calls, struct calls_tally *tally)
+static bool begin_log(struct tw_calls *calls, struct calls_tally *tally)
 {
     struct tw_call_segments *all;
 
@@ -83,6 +67,7 @@ static bool begin_log(const struct tw_calls *calls, struct calls_tally *tally)
         tally->logs = handle_like(calls);
     if (!tally->logs)
         return false;
+    tally->logs->places.lock = &calls->lock;
     all = &tally->logs->segments;
     if (!TW_GROW(calls->allocator, &all->items, &all->room, 1))
         return false;
@@ -140,18 +125,14 @@ static void count(void *context, void *given, const struct tw_part *part)
     struct tw_part own = *part;
     struct tw_code_place place;
 
-    tally->whole = calls;
     own.ring = part->buffer; /* of all captures but perf.data */
     own.stream = 0;
     own.who = is_first ? (struct tw_who){ .tid = TW_NONE } : tally->who;
     own.is_resumed &= !is_first; /* that is told when it is added */
     tally->is_out |= (is_first && !begin_log(calls, tally)) ||
-                     !tw_code_places_of(&tally->logs->places, &tally->place, calls->run, &own);
+                     !tw_code_places_of(&tally->logs->places, &place, calls->run, &own);
     if (tally->is_out)
         return;
-    place = tally->place;
-    place.find = find;
-    place.context = tally;
     if (place.image)
         place.image = alias_of(tally, own.image);
     tally->is_out |= (own.image && !place.image) || !take_part(tally, &own, &place) ||

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "run/run.h"
 
 void tw_code_places_init(struct tw_code_places *places, const struct tw_allocator *allocator)
 {
@@ -68,16 +69,19 @@ uint32_t tw_code_places_file(struct tw_code_places *places, const char *name)
     return number_of(&places->files, hash);
 }
 
-static bool find(void *context, struct tw_function *function, uint64_t *first, uint64_t *end,
-                 uint64_t address)
+static bool find_symbol(struct tw_code_places *places, struct tw_function *function,
+                        uint64_t *first, uint64_t *end, uint64_t address)
 {
-    struct tw_code_places *places = context;
     struct tw_symbol symbol;
     uint64_t link = address;
     struct tw_symbols *symbols = tw_run_symbols(places->run, &link, places->part, address);
 
-    if (!tw_code_function(symbols, &symbol, first, end, link))
+    if (!tw_code_function(symbols, &symbol, first, end, link)) {
+        *first = *end = address;
+        if (symbols && !tw_symbols_count(symbols))
+            tw_names_reach(places->run, first, end, places->part, address);
         return false;
+    }
     *first += address - link;
     *end += address - link;
     function->name = symbol.name;
@@ -87,6 +91,21 @@ static bool find(void *context, struct tw_function *function, uint64_t *first, u
     function->file = tw_code_places_file(places, function->object);
     function->symbols = symbols;
     return true;
+}
+
+/* Symbols are one for all threads. */
+static bool find(void *context, struct tw_function *function, uint64_t *first, uint64_t *end,
+                 uint64_t address)
+{
+    struct tw_code_places *places = context;
+    bool is_found;
+
+    if (places->lock)
+        (void)pthread_mutex_lock(places->lock);
+    is_found = find_symbol(places, function, first, end, address);
+    if (places->lock)
+        (void)pthread_mutex_unlock(places->lock);
+    return is_found;
 }
 
 static size_t frames_of(void *context, struct tw_source_frame *frames, size_t room,

@@ -3,6 +3,8 @@
 #ifndef ANALYSIS_CODE_PLACE_H
 #define ANALYSIS_CODE_PLACE_H
 
+#include <pthread.h>
+
 #include <trackway/run.h>
 
 #include "analysis/flow_range.h"
@@ -11,6 +13,7 @@
 struct tw_code_places {
     struct tw_run *run;
     const struct tw_part *part; /* at work */
+    pthread_mutex_t *lock;      /* held while the run is asked for symbols; or NULL */
     struct tw_map maps;         /* image and address space to a number */
     struct tw_map files;        /* names of files to a number */
     const struct tw_allocator *allocator;

@@ -160,12 +160,22 @@ uint32_t tw_flow_ranges_function(struct tw_flow_ranges *ranges, uint64_t *first,
                                  uint64_t address, const struct tw_code_place *place)
 {
     struct tw_function about = { .kind = TW_FUNCTION_SYMBOL };
+    const bool is_bare = ranges->bare.map == place->map &&
+                         ranges->bare.time == place->view.time &&
+                         address >= ranges->bare.first && address < ranges->bare.end;
 
-    if (!place->find || !place->find(place->context, &about, first, end, address)) {
-        *first = *end = address;
-        return TW_FUNCTION_ANY;
+    *first = *end = address;
+    if (!is_bare && place->find && place->find(place->context, &about, first, end, address))
+        return tw_functions_number(ranges->functions, &about);
+    if (!is_bare) {
+        ranges->bare.map = place->map;
+        ranges->bare.time = place->view.time;
+        ranges->bare.first = *first;
+        ranges->bare.end = *end;
     }
-    return tw_functions_number(ranges->functions, &about);
+    *first = ranges->bare.first;
+    *end = ranges->bare.end;
+    return TW_FUNCTION_ANY;
 }
 
 static void fill(struct tw_flow_ranges *ranges, struct tw_flow_range *made,
@@ -181,10 +191,9 @@ static void fill(struct tw_flow_ranges *ranges, struct tw_flow_range *made,
                                     .last_size = (uint8_t)last_size };
     made->function = tw_flow_ranges_function(ranges, &first, &end, range->start, place);
     made->is_entry = made->function != TW_FUNCTION_ANY && first == range->start;
-    made->last_function =
-        last < end && last >= range->start && made->function != TW_FUNCTION_ANY
-            ? made->function
-            : tw_flow_ranges_function(ranges, &first, &end, last, place);
+    made->last_function = last < end && last >= range->start
+                              ? made->function
+                              : tw_flow_ranges_function(ranges, &first, &end, last, place);
     look_at_last(made, range, place);
     made->lacks_call_before = lacks_call_before(range, place);
 }

@@ -28,7 +28,7 @@ struct tw_code_place {
     struct tw_image *image; /* NULL: instructions are classified by the element alone */
     struct tw_view view;
     /* The symbol that holds an address: name, size, file and the address that it has there, and from
-       where up to where it lies in the target's memory; false: none does. */
+       where up to where it lies in the target's memory; false: none does, from where up to where that is known to be so. */
     bool (*find)(void *context, struct tw_function *function, uint64_t *first, uint64_t *end,
                  uint64_t address);
     /* The functions that the code at an address was written in, as tw_symbols_frames has them, and the file
@@ -55,7 +55,7 @@ struct tw_flow_range {
     bool lacks_call_before; /* no call stands before it: no frame of one returns here */
 };
 
-enum { TW_RECENT_RANGES = 16384 };
+enum { TW_RECENT_BITS = 14, TW_RECENT_RANGES = 1 << TW_RECENT_BITS };
 
 struct tw_flow_ranges {
     struct tw_flow_range *items; /* from 1 on */
@@ -64,6 +64,10 @@ struct tw_flow_ranges {
     struct tw_functions *functions;
     bool is_out;
     const struct tw_allocator *allocator;
+    struct {
+        uint64_t first, end, time;
+        uint32_t map;
+    } bare;                            /* code without symbols that was met last */
     uint32_t recent[TW_RECENT_RANGES]; /* by low bits of the address */
 };
 
@@ -80,10 +84,10 @@ const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
 uint32_t tw_flow_ranges_function(struct tw_flow_ranges *ranges, uint64_t *first, uint64_t *end,
                                  uint64_t address, const struct tw_code_place *place);
 
-/* Where a range is among the recent ones: of instructions of four bytes the last bits but one are all alike. */
+/* Where a range is among the recent ones. */
 static inline size_t tw_flow_ranges_slot(uint64_t start)
 {
-    return (start >> 1 ^ start >> 15) & (TW_RECENT_RANGES - 1);
+    return start * 0x9e3779b97f4a7c15u >> (64 - TW_RECENT_BITS);
 }
 
 /* What is known of a range; NULL when memory is out.  Valid until the next call. */

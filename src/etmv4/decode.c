@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "etmv4/payload.h"
+#include "path/quiet.h"
 
 enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
 
@@ -281,6 +282,60 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
     return follow->error ? at - 1 : NULL;
 }
 
+/* size: hot loop */
+/* The same, where quiet ways are left out. */
+static TW_NOINLINE const uint8_t *quiet_packets(struct tw_stage *stage)
+{
+    struct tw_etmv4_decoder *decoder = stage->decoder;
+    struct tw_follow *follow = stage->follow;
+    struct tw_quiet_track track = tw_quiet_track_begin(follow);
+    const uint8_t *at = stage->at;
+    const uint8_t *const end = stage->end - FAST_MARGIN;
+    /* One range of an earlier packet may come with a packet's own, and one at the end. */
+    struct tw_element *out = stage->out, *const last = stage->limit - TW_ETMV4_PACKET_MOST - 2;
+    const uint64_t index = tw_stage_index(stage, at);
+    const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
+                              tw_etmv4_isa(decoder, decoder->sf, 1) };
+
+    while (at < end && out <= last && track.passed < TW_QUIET_PASSED_MOST) {
+        const struct tw_etmv4_atoms *const packet = &tw_etmv4_atoms[*at];
+        struct tw_etmv4_entry entry;
+        struct tw_bytes in;
+
+        if (TW_LIKELY(packet->count)) {
+            out = tw_quiet_atoms(follow, &track, out, tw_atoms(packet->bits, packet->count),
+                                 index);
+            at++;
+            if (TW_UNLIKELY(follow->error))
+                break;
+            continue;
+        }
+        in = (struct tw_bytes){ .at = at + 1, .end = at + FAST_MARGIN };
+        if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, *at))
+            break;
+        tw_etmv4_push(decoder->reader.history, entry);
+        decoder->sub_isa = entry.sub_isa;
+        out = tw_quiet_write_last(&track, out, index);
+        tw_track_jump(follow, &track.on, entry.address, isas[entry.sub_isa]);
+        at = in.at;
+    }
+    out = tw_quiet_write_last(&track, out, index);
+    tw_track_end(follow, &track.on);
+    stage->at = at;
+    stage->out = out;
+    return follow->error ? at - 1 : NULL;
+}
+
+/* Atoms and plain addresses, as they are wanted.  Returns the packet at which the path broke off, or NULL. */
+static const uint8_t *many_packets(struct tw_stage *stage)
+{
+    if (stage->follow->sums)
+        return count_packets(stage);
+    if (stage->follow->code->quiet && !stage->output->marks.marks)
+        return quiet_packets(stage);
+    return fast_packets(stage);
+}
+
 /* Atoms come next, in order: what waits for them comes out before they are looked at, as code may be
    wanted for them that only who knows of a context among it can give.  True: there was a context. */
 static bool stops_before_atoms(struct tw_stage *stage)
@@ -313,8 +368,7 @@ static bool decode_stretch(struct tw_stage *stage)
         if (stage->at == stage->end)
             return true;
         if (is_fast(decoder, stage->follow) && stage->end - stage->at > FAST_MARGIN) {
-            const uint8_t *failed =
-                stage->follow->sums ? count_packets(stage) : fast_packets(stage);
+            const uint8_t *failed = many_packets(stage);
 
             if (failed) {
                 const struct tw_packet packet = {

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "image/build.h"
 #include "image/image.h"
+#include "image/quiet.h"
 #include "image/sums.h"
 
 enum {
@@ -69,6 +70,36 @@ static bool grow_slots(struct tw_blocks *blocks)
     return true;
 }
 
+bool tw_blocks_grow(const struct tw_blocks *blocks, void **items, size_t *room, size_t wanted,
+                    size_t size)
+{
+    const struct tw_allocator *allocator = blocks->code->config.allocator;
+    void *larger;
+
+    if (wanted <= *room)
+        return true;
+    larger = tw_take(allocator, wanted * size); /* most of it may never be touched */
+    if (!larger)
+        return false;
+    if (*room)
+        memcpy(larger, *items, *room * size);
+    tw_give(allocator, *items);
+    *items = larger;
+    *room = wanted;
+    return true;
+}
+
+void tw_block_range(struct tw_element *range, const struct tw_block *block, unsigned taken)
+{
+    *range = (struct tw_element){ .start = block->start };
+    range->length = block->length;
+    range->count = block->count;
+    range->type = block->type;
+    range->flags = (uint8_t)(block->flags | (taken ? TW_RANGE_EXECUTED : 0));
+    range->isa = block->isa;
+    range->last = block->last;
+}
+
 /* Room for one more block.  Growth by large steps: each step touches new memory for all of them. */
 static bool grow_room(struct tw_blocks *blocks)
 {
@@ -90,7 +121,9 @@ static bool grow_room(struct tw_blocks *blocks)
         return false;
     blocks->more = larger_more;
     blocks->room = room;
-    return !code->sums || tw_sums_grow(blocks);
+    return (!code->sums || tw_sums_grow(blocks)) &&
+           (!code->quiet || tw_blocks_grow(blocks, (void **)&blocks->quiet, &blocks->quiet_room,
+                                           2 * room, sizeof *blocks->quiet));
 }
 
 static void set_links(const struct tw_code_config *config, struct tw_block *block,
@@ -109,6 +142,8 @@ static void set_links(const struct tw_code_config *config, struct tw_block *bloc
 
 static void drop_blocks(struct tw_blocks *blocks)
 {
+    if (blocks->quiet)
+        memset(blocks->quiet, 0, 2 * (size_t)blocks->count * sizeof *blocks->quiet);
     blocks->count = TW_BLOCK_FIRST;
     tw_map_clear(&blocks->checkpoints);
     memset(blocks->slots, 0, blocks->slot_room * sizeof *blocks->slots);
@@ -245,9 +280,11 @@ void tw_code_free(struct tw_code *code)
         tw_map_free(&blocks->checkpoints);
         tw_give(allocator, blocks->ways);
         tw_give(allocator, blocks->steps);
+        tw_give(allocator, blocks->quiet);
         tw_give(allocator, blocks);
     }
     tw_map_free(&code->space_by_view);
+    tw_give(allocator, code->quiet);
     tw_give(allocator, code->spaces);
     tw_give(allocator, code);
 }

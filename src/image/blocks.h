@@ -126,9 +126,12 @@ struct tw_blocks {
     size_t way_room;
     struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WORDS + word */
     size_t step_room;
+    struct tw_quiet_way *quiet; /* quiet.h: of all blocks, where some are left out */
+    size_t quiet_room;
 };
 
 struct tw_sums;
+struct tw_quiet;
 
 /* All address spaces of one image, as one decoder (or several of the same kind) see it. */
 struct tw_code {
@@ -142,6 +145,7 @@ struct tw_code {
     bool out_of_memory;     /* sticky: following stops */
     struct tw_blocks spare; /* where there was no memory for a space: it has no blocks */
     struct tw_sums *sums;   /* what was counted; NULL: nothing is to be */
+    struct tw_quiet *quiet; /* who is asked what may be left out; NULL: all is written */
     /* What spaces without blocks show for the indices that are none. */
     struct tw_block no_blocks[TW_BLOCK_FIRST];
     struct tw_block_more no_more[TW_BLOCK_FIRST];
@@ -207,6 +211,11 @@ uint32_t tw_blocks_find(struct tw_blocks *blocks, uint64_t address, uint8_t isa,
 
 /* Follows a link that is TW_NEXT_UNKNOWN and remembers where it goes. */
 uint32_t tw_blocks_link(struct tw_blocks *blocks, uint32_t block, unsigned taken);
+/* An array by block is to have so many items, the new ones zero; false: no memory. */
+bool tw_blocks_grow(const struct tw_blocks *blocks, void **items, size_t *room, size_t wanted,
+                    size_t size);
+/* The range of a block as an element, without its place in the trace. */
+void tw_block_range(struct tw_element *range, const struct tw_block *block, unsigned taken);
 /* The block at a direct branch's target, for links that are special. */
 uint32_t tw_blocks_target(struct tw_blocks *blocks, uint32_t block);
 

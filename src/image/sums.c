@@ -50,23 +50,6 @@ void tw_sums_free(struct tw_code *code)
 
 /* ---- counting ---- */
 
-/* Makes an array hold as much for each block as there is room for blocks; the new part is zeros. */
-static bool grow_zeroed(const struct tw_blocks *blocks, void **items, size_t *room,
-                        size_t wanted, size_t size)
-{
-    char *larger;
-
-    if (wanted <= *room)
-        return true;
-    larger = tw_take_more(blocks->code->config.allocator, *items, wanted * size);
-    if (!larger)
-        return false;
-    memset(larger + *room * size, 0, (wanted - *room) * size);
-    *items = larger;
-    *room = wanted;
-    return true;
-}
-
 static bool list(struct tw_blocks *blocks, struct tw_summed **items, size_t *count,
                  size_t *room, uint32_t number)
 {
@@ -83,8 +66,8 @@ static bool list(struct tw_blocks *blocks, struct tw_summed **items, size_t *cou
 
 bool tw_sums_grow(struct tw_blocks *blocks)
 {
-    return grow_zeroed(blocks, (void **)&blocks->ways, &blocks->way_room, 2 * blocks->room,
-                       sizeof *blocks->ways);
+    return tw_blocks_grow(blocks, (void **)&blocks->ways, &blocks->way_room, 2 * blocks->room,
+                          sizeof *blocks->ways);
 }
 
 static void keep(struct tw_code *code, const struct tw_range_sum *sum)
@@ -97,22 +80,11 @@ static void keep(struct tw_code *code, const struct tw_range_sum *sum)
         code->out_of_memory = true;
 }
 
-static void range_of(struct tw_element *range, const struct tw_block *block, unsigned taken)
-{
-    *range = (struct tw_element){ .start = block->start };
-    range->length = block->length;
-    range->count = block->count;
-    range->type = block->type;
-    range->flags = (uint8_t)(block->flags | (taken ? TW_RANGE_EXECUTED : 0));
-    range->isa = block->isa;
-    range->last = block->last;
-}
-
 static void keep_way(struct tw_blocks *blocks, uint32_t way, uint64_t times)
 {
     struct tw_range_sum sum = { .times = times };
 
-    range_of(&sum.range, &blocks->blocks[way / 2], way & 1);
+    tw_block_range(&sum.range, &blocks->blocks[way / 2], way & 1);
     keep(blocks->code, &sum);
 }
 
@@ -143,7 +115,7 @@ static void take_back_kept(struct tw_blocks *blocks, uint32_t way)
     struct tw_element range;
     size_t at = sums->kept_count;
 
-    range_of(&range, &blocks->blocks[way / 2], way & 1);
+    tw_block_range(&range, &blocks->blocks[way / 2], way & 1);
     while (at-- > 0) {
         struct tw_range_sum *kept = &sums->kept[at];
 
@@ -267,8 +239,8 @@ static bool grow_steps(struct tw_blocks *blocks, uint32_t number)
     /* tw_sums_steps looks at the whole words of a number that is below the room. */
     size_t room = blocks->step_room ? blocks->step_room + TW_STEP_WORDS : 0;
 
-    if (!grow_zeroed(blocks, (void **)&blocks->steps, &room, wanted + TW_STEP_WORDS,
-                     sizeof *blocks->steps))
+    if (!tw_blocks_grow(blocks, (void **)&blocks->steps, &room, wanted + TW_STEP_WORDS,
+                        sizeof *blocks->steps))
         return false;
     blocks->step_room = wanted;
     return true;
@@ -392,7 +364,7 @@ static struct tw_range_sum edge_of(const struct tw_code *code, uint64_t key, uin
                                 .to = blocks->blocks[to].start,
                                 .is_edge = true };
 
-    range_of(&sum.range, &blocks->blocks[from], 1);
+    tw_block_range(&sum.range, &blocks->blocks[from], 1);
     return sum;
 }
 
@@ -431,7 +403,7 @@ static bool next_way(struct tw_code *code, struct tw_range_sum *out)
         if (!times)
             continue;
         *out = (struct tw_range_sum){ .times = times };
-        range_of(&out->range, &blocks->blocks[summed->number / 2], summed->number & 1);
+        tw_block_range(&out->range, &blocks->blocks[summed->number / 2], summed->number & 1);
         return true;
     }
     return false;

@@ -358,6 +358,21 @@ struct tw_symbols *tw_run_symbols(struct tw_run *run, uint64_t *link,
     return run->names->objects[map->file].symbols;
 }
 
+void tw_names_reach(struct tw_run *run, uint64_t *first, uint64_t *end,
+                    const struct tw_part *part, uint64_t address)
+{
+    const struct named *image = image_of(run, part);
+    const struct tw_perf_map *map = NULL;
+
+    *first = 0;
+    *end = UINT64_MAX;
+    if (!run->perf || (image->symbols && tw_symbols_count(image->symbols)))
+        return;
+    map = map_of(run, part, address);
+    *first = map ? map->address : address;
+    *end = map ? map->address + map->length : address;
+}
+
 const char *tw_run_object(struct tw_run *run, uint64_t *offset, const struct tw_part *part,
                           uint64_t address)
 {

@@ -100,7 +100,9 @@ static enum tw_status new_tree(struct tw_reader *reader)
         .markers = true,
     };
 
-    return tw_tree_new(&reader->tree, &config, &run->fault);
+    TW_TRY(tw_tree_new(&reader->tree, &config, &run->fault));
+    tw_reader_leave_out(reader);
+    return TW_OK;
 }
 
 static bool wants_source(void *context, uint32_t source)

@@ -183,6 +183,9 @@ enum tw_status tw_names_new(struct tw_run *run, const struct tw_run_config *conf
 void tw_names_free(struct tw_run *run);
 /* Names of the images are loaded now, not when they are asked for. */
 void tw_names_load(struct tw_run *run);
+/* From where up to where around an address tw_run_symbols gives the same symbols. */
+void tw_names_reach(struct tw_run *run, uint64_t *first, uint64_t *end,
+                    const struct tw_part *part, uint64_t address);
 
 /* ---- filter.c ---- */
 
@@ -271,6 +274,17 @@ void tw_seek_end(struct tw_run *run);
 void tw_warn(struct tw_run *run, const char *format, ...) TW_PRINTF(2, 3);
 void tw_note_that(struct tw_run *run, const char *format, ...) TW_PRINTF(2, 3);
 
+/* ---- quiet.c ---- */
+
+/* Whether the way from the first range of a part to its second is quiet (image/quiet.h): on any thread, once
+   for each way.  `image` is the part's, but the thread's own. */
+typedef bool tw_run_quiet_fn(void *context, const struct tw_part *two, struct tw_image *image);
+
+/* Quiet ranges are left out of the run's parts, if they have to be complete for nobody.  Before the first part. */
+void tw_run_leave_out(struct tw_run *run, tw_run_quiet_fn *quiet, void *context);
+/* To a reader's new tree. */
+void tw_reader_leave_out(struct tw_reader *reader);
+
 /* ---- run.c ---- */
 
 struct tw_run {
@@ -280,6 +294,8 @@ struct tw_run {
     const struct tw_allocator *allocator;
     struct tw_allocator allocator_copy;
     struct tw_run_counter counter;
+    tw_run_quiet_fn *quiet; /* quiet.c: asked what may be left out; NULL: nothing */
+    void *quiet_context;
     struct tw_run_kept *kept;
     struct tw_fault fault;
     enum tw_status broken; /* sticky */

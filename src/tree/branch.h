@@ -7,6 +7,7 @@
 
 #include <trackway/tree.h>
 
+#include "image/quiet.h"
 #include "path/follow.h"
 #include "protocol.h"
 #include "stage/position.h"
@@ -103,6 +104,8 @@ struct tw_markers {
 struct tw_tree {
     struct tw_tree_config config;
     struct tw_counter counter; /* config.counter leads here, or is NULL */
+    tw_quiet_fn *quiet;        /* asked what may be left out; NULL: nothing */
+    void *quiet_context;
     struct tw_fault fault;
     struct tw_unframer *unframer; /* NULL: unframed */
     struct tw_branch **branches;  /* ascending by ID, then src */
@@ -166,5 +169,8 @@ void tw_tree_rebase(struct tw_tree *tree, uint64_t base);
 enum tw_status tw_bits_new(struct tw_branch *branch);
 void tw_bits_free(struct tw_branch *branch);
 void tw_bits_remember(struct tw_branch *branch);
+
+/* source.c, before sources are added: quiet ranges are left out of their elements. */
+void tw_tree_leave_out(struct tw_tree *tree, tw_quiet_fn *quiet, void *context);
 
 #endif

@@ -29,7 +29,8 @@ static bool set_up_code(struct tw_worker *worker, const struct tw_segment_list *
         }
         engine->owns_code = true;
         if (tw_code_new(&engine->code, engine->image, &branch->code_config) != TW_OK ||
-            (tw_counts_ranges(tree) && !tw_sums_begin(engine->code)))
+            (tw_counts_ranges(tree) && !tw_sums_begin(engine->code)) ||
+            (branch->code->quiet && !tw_quiet_begin(engine->code, branch->code->quiet)))
             return false;
     }
     engine->own = list->follow;

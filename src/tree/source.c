@@ -83,6 +83,25 @@ static void set_classify(struct tw_code_config *config, const struct tw_protocol
     config->classify_isas &= CLASSIFIED;
 }
 
+void tw_tree_leave_out(struct tw_tree *tree, tw_quiet_fn *quiet, void *context)
+{
+    tree->quiet = quiet;
+    tree->quiet_context = context;
+}
+
+static bool begin_quiet(const struct tw_branch *branch)
+{
+    const struct tw_quiet quiet = { .ask = branch->tree->quiet,
+                                    .context = branch->tree->quiet_context,
+                                    .whose = { .size = sizeof quiet.whose,
+                                               .user = branch->user,
+                                               .source = branch->source,
+                                               .src = branch->src,
+                                               .id = branch->id } };
+
+    return !quiet.ask || tw_quiet_begin(branch->code, &quiet);
+}
+
 static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree_source *source)
 {
     struct tw_image *image = source->image;
@@ -108,7 +127,7 @@ static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree
             return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for basic blocks");
         branch->owns_code = true;
     }
-    if (tw_counts_ranges(tree) && !tw_sums_begin(branch->code))
+    if ((tw_counts_ranges(tree) && !tw_sums_begin(branch->code)) || !begin_quiet(branch))
         return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for counts");
     tw_follow_init(&branch->follow, branch->code);
     branch->follow.has_return_stack = config->links_are_special;

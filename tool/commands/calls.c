@@ -31,6 +31,7 @@ static void begin(void *context, struct tw_run *run)
     const struct calls_command *command = context;
 
     tw_calls_run(command->calls, run);
+    tw_calls_take_alone(command->calls, run);
 }
 
 static bool write_bytes(void *context, const void *bytes, size_t size)

@@ -22,6 +22,8 @@ static void begin(void *context, struct tw_run *run)
         tw_profile_run(command->profile, run);
     if (command->calls)
         tw_calls_run(command->calls, run);
+    if (command->calls && !command->with_time)
+        tw_calls_take_alone(command->calls, run);
 }
 
 static enum tw_status take(void *context, struct tw_run *run, const struct tw_part *part)
