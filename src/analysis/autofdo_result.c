@@ -123,8 +123,9 @@ static void load_files(struct tw_autofdo *autofdo, struct tw_load *load)
         const uint64_t size = tw_load_u64(load);
         const uint8_t *build_id = tw_load_bytes(load, 20);
 
-        load->is_wrong |= !name || size > 20 || !build_id ||
-                          !tw_autofdo_add_file(autofdo, name, build_id, (uint8_t)size);
+        load->is_wrong |= !name || size > 20 || !build_id;
+        if (!load->is_wrong)
+            tw_load_need(load, tw_autofdo_add_file(autofdo, name, build_id, (uint8_t)size));
         tw_give(load->allocator, name);
     }
 }
@@ -142,8 +143,9 @@ static void load_pairs(struct tw_autofdo *autofdo, struct tw_load *load)
         word = tw_load_u64(load);
         pair.file = (uint32_t)word;
         pair.is_branch = word >> 32 & 1;
-        load->is_wrong |= pair.file >= autofdo->file_count || word >> 33 || !pair.count ||
-                          !tw_autofdo_count(autofdo, &autofdo->settled, &pair);
+        load->is_wrong |= pair.file >= autofdo->file_count || word >> 33 || !pair.count;
+        if (!load->is_wrong)
+            tw_load_need(load, tw_autofdo_count(autofdo, &autofdo->settled, &pair));
     }
 }
 

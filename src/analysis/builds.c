@@ -109,8 +109,12 @@ void tw_builds_load(struct tw_builds *builds, struct tw_load *load)
         char *name = tw_load_text(load, &has_name);
         const uint64_t size = tw_load_u64(load);
         const uint8_t *id = tw_load_bytes(load, 20);
-        struct tw_build *build = name && id && size <= 20 ? put(builds, name, &is_there) : NULL;
+        struct tw_build *build = NULL;
 
+        if (name && id && size <= 20) {
+            build = put(builds, name, &is_there);
+            tw_load_need(load, build);
+        }
         tw_give(load->allocator, name);
         load->is_wrong |= !build;
         if (!build)

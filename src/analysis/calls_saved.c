@@ -115,6 +115,7 @@ static const char *load_kept(struct tw_load *load, struct tw_functions *function
     char *text = tw_load_text(load, has);
     const char *kept = text ? tw_functions_keep(functions, text) : NULL;
 
+    tw_load_need(load, kept || !text);
     tw_give(load->allocator, text);
     load->is_wrong |= *has && !kept;
     return kept;

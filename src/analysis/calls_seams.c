@@ -204,14 +204,14 @@ static void load_steps(struct tw_load *load, const struct tw_calls *calls,
     size_t left;
 
     left = tw_load_count(load, STEP_SIZE);
-    load->is_wrong |= !TW_GROW(calls->allocator, &log->steps, &log->step_room, left + 1);
+    tw_load_need(load, TW_GROW(calls->allocator, &log->steps, &log->step_room, left + 1));
     for (; left && !load->is_wrong; left--) {
         log->steps[log->step_count] = (struct tw_call_step){ .kind = 0 };
         load_step(load, calls, &log->steps[log->step_count++]);
     }
     left = tw_load_count(load, PIECE_SIZE);
-    load->is_wrong |=
-        !TW_GROW(calls->allocator, &log->pieces.items, &log->pieces.room, left + 1);
+    tw_load_need(load,
+                 TW_GROW(calls->allocator, &log->pieces.items, &log->pieces.room, left + 1));
     for (; left && !load->is_wrong; left--) {
         struct tw_call_piece *piece = &log->pieces.items[log->pieces.count++];
 
@@ -226,7 +226,7 @@ static void load_frames(struct tw_load *load, const struct tw_calls *calls,
 {
     size_t left = tw_load_count(load, FRAME_SIZE);
 
-    load->is_wrong |= !TW_GROW(calls->allocator, &log->frames, &log->frame_room, left + 1);
+    tw_load_need(load, TW_GROW(calls->allocator, &log->frames, &log->frame_room, left + 1));
     for (; left && !load->is_wrong; left--) {
         struct tw_call_frame *frame = &log->frames[log->frame_count++];
         uint64_t function, about;
@@ -249,7 +249,7 @@ static void load_epochs(struct tw_load *load, const struct tw_calls *calls,
     size_t left = tw_load_count(load, EPOCH_SIZE);
     uint32_t frames = 0;
 
-    load->is_wrong |= !TW_GROW(calls->allocator, &log->epochs, &log->epoch_room, left + 1);
+    tw_load_need(load, TW_GROW(calls->allocator, &log->epochs, &log->epoch_room, left + 1));
     for (; left && !load->is_wrong; left--) {
         struct tw_call_epoch *epoch = &log->epochs[log->epoch_count++];
         uint64_t function, about;
@@ -277,9 +277,11 @@ static void load_nodes(struct tw_load *load, const struct tw_calls *calls,
 {
     size_t left = tw_load_count(load, NODE_SIZE);
 
-    log->nodes =
-        load->is_wrong ? NULL : tw_take(calls->allocator, (left + 1) * sizeof *log->nodes);
-    load->is_wrong |= !log->nodes || left > UINT32_MAX;
+    load->is_wrong |= left > UINT32_MAX;
+    if (!load->is_wrong) {
+        log->nodes = tw_take(calls->allocator, (left + 1) * sizeof *log->nodes);
+        tw_load_need(load, log->nodes);
+    }
     for (; left && !load->is_wrong; left--) {
         struct tw_call_node *node = &log->nodes[log->node_count++];
         uint64_t returned;
@@ -322,7 +324,7 @@ static void load_log(struct tw_load *load, struct tw_calls *calls,
     if (!log || !TW_GROW(calls->allocator, &segment->logs, &segment->log_room,
                          segment->log_count + 1)) {
         tw_call_log_free(log, calls->allocator);
-        load->is_wrong = true;
+        tw_load_need(load, false);
         return;
     }
     segment->logs[segment->log_count++] = log;
@@ -349,7 +351,7 @@ static void load_segment(struct tw_load *load, struct tw_calls *calls)
 
     if (!made || !TW_GROW(calls->allocator, &all->items, &all->room, all->count + 1)) {
         tw_give(calls->allocator, made);
-        load->is_wrong = true;
+        tw_load_need(load, false);
         return;
     }
     all->items[all->count++] = made;
@@ -362,7 +364,7 @@ static void load_segment(struct tw_load *load, struct tw_calls *calls)
     made->about.is_last = about >> 1 & 1;
     load->is_wrong |= about >> 2 != 0;
     left = tw_load_count(load, STREAM_SIZE);
-    load->is_wrong |= !TW_GROW(calls->allocator, &made->streams, &made->stream_room, left + 1);
+    tw_load_need(load, TW_GROW(calls->allocator, &made->streams, &made->stream_room, left + 1));
     for (; left && !load->is_wrong; left--) {
         struct tw_segment_stream *stream = &made->streams[made->stream_count++];
 

@@ -137,6 +137,7 @@ static bool load_range(struct tw_load *load, struct tw_range_counts *counts)
     like.last = (uint8_t)(about >> 8);
     like.is_conditional = about >> 16 & 1;
     range = tw_range_counts_range(counts, &like);
+    tw_load_need(load, range);
     if (!range)
         return false;
     range->taken += tw_load_u64(load);
@@ -155,6 +156,7 @@ static bool load_edge(struct tw_load *load, struct tw_range_counts *counts)
     load->is_wrong |= kind >= 2 * TW_EDGE_OUTSIDE;
     like.kind = (uint8_t)kind;
     edge = tw_range_counts_edge(counts, &like);
+    tw_load_need(load, edge);
     if (!edge)
         return false;
     edge->count += tw_load_u64(load);
@@ -175,6 +177,7 @@ static bool load_file(struct tw_load *load, struct tw_counted_code *code)
         memcpy(like.build_id, id, sizeof like.build_id);
         like.build_id_size = (uint8_t)id_size;
         file = tw_counted_code_file(code, &like);
+        tw_load_need(load, file);
     }
     tw_give(load->allocator, name);
     is_good = file != NULL;
@@ -195,7 +198,7 @@ void tw_coverage_read_saved(struct tw_coverage *coverage, struct tw_load *load)
     code->missing = tw_load_u64(load);
     for (size_t left = tw_load_count(load, 8 + 8 + 20 + 8 + 8); left && is_good; left--)
         is_good = load_file(load, code);
-    load->is_wrong |= !is_good && !code->is_out;
+    load->is_wrong |= !is_good;
 }
 
 enum tw_status tw_coverage_load(struct tw_coverage **coverage, const char *path,
@@ -214,8 +217,6 @@ enum tw_status tw_coverage_load(struct tw_coverage **coverage, const char *path,
     }
     tw_coverage_read_saved(made, &load);
     status = tw_load_end(&load, path, fault);
-    if (status == TW_OK && made->counted.is_out)
-        status = tw_fail(fault, TW_E_MEMORY, "no memory for %s", path);
     if (status != TW_OK)
         tw_coverage_free(made);
     else

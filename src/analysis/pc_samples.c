@@ -126,7 +126,9 @@ static void read_counts(struct tw_pc_samples *samples, struct tw_load *load)
     for (size_t i = 0; i < count && !load->is_wrong; i++) {
         const uint64_t pc = tw_load_u64(load), times = tw_load_u64(load);
 
-        load->is_wrong |= pc > UINT32_MAX || !count_pc(samples, pc, times);
+        load->is_wrong |= pc > UINT32_MAX;
+        if (!load->is_wrong)
+            tw_load_need(load, count_pc(samples, pc, times));
     }
 }
 

@@ -107,6 +107,7 @@ static const char *load_kept(struct tw_load *load, struct tw_profiler *profile)
     char *text = tw_load_text(load, &has);
     const char *kept = text ? tw_profile_keep(profile, text) : NULL;
 
+    tw_load_need(load, kept || !text);
     tw_give(load->allocator, text);
     load->is_wrong |= has && !kept;
     return kept;
@@ -153,10 +154,10 @@ static void load_row(struct tw_load *load, struct tw_profiler *profile)
     row.time = load_spent(load);
     if (load->is_wrong || load->in.short_read)
         return;
-    if (TW_GROW(profile->allocator, &profile->rows, &profile->row_room, profile->row_count + 1))
+    tw_load_need(load, TW_GROW(profile->allocator, &profile->rows, &profile->row_room,
+                               profile->row_count + 1));
+    if (!load->no_memory)
         profile->rows[profile->row_count++] = row;
-    else
-        profile->is_out = true;
 }
 
 static void load_branch(struct tw_load *load, struct tw_profiler *profile)
@@ -166,11 +167,10 @@ static void load_branch(struct tw_load *load, struct tw_profiler *profile)
     branch.address = tw_load_u64(load);
     branch.taken = tw_load_u64(load);
     branch.not_taken = tw_load_u64(load);
-    if (TW_GROW(profile->allocator, &profile->branches, &profile->branch_room,
-                profile->branch_count + 1))
+    tw_load_need(load, TW_GROW(profile->allocator, &profile->branches, &profile->branch_room,
+                               profile->branch_count + 1));
+    if (!load->no_memory)
         profile->branches[profile->branch_count++] = branch;
-    else
-        profile->is_out = true;
 }
 
 static void load_target(struct tw_load *load, struct tw_profiler *profile)
@@ -184,11 +184,10 @@ static void load_target(struct tw_load *load, struct tw_profiler *profile)
     is_call = tw_load_u64(load);
     load->is_wrong |= is_call > 1;
     target.is_call = is_call != 0;
-    if (TW_GROW(profile->allocator, &profile->targets, &profile->target_room,
-                profile->target_count + 1))
+    tw_load_need(load, TW_GROW(profile->allocator, &profile->targets, &profile->target_room,
+                               profile->target_count + 1));
+    if (!load->no_memory)
         profile->targets[profile->target_count++] = target;
-    else
-        profile->is_out = true;
 }
 
 void tw_profile_read_saved(struct tw_profiler *profile, struct tw_load *load)
@@ -232,8 +231,6 @@ enum tw_status tw_profile_load(struct tw_profiler **profile, const char *path,
     }
     tw_profile_read_saved(made, &load);
     status = tw_load_end(&load, path, fault);
-    if (made->is_out)
-        status = tw_fail(fault, TW_E_MEMORY, "no memory for %s", path);
     if (status != TW_OK)
         tw_profile_free(made);
     else

@@ -140,9 +140,10 @@ static void load_names(struct tw_load *load, struct tw_pyramid *pyramid)
     for (size_t i = 0; i < count && !load->is_wrong; i++) {
         bool is_there;
         char *name = tw_load_text(load, &is_there);
+        const uint32_t number = name ? tw_pyramid_function(pyramid, name) : UINT32_MAX;
 
-        if (!name || !is_there || tw_pyramid_function(pyramid, name) != i)
-            load->is_wrong = true;
+        tw_load_need(load, number != UINT32_MAX || !name);
+        load->is_wrong |= number != i;
         tw_give(load->allocator, name);
     }
 }
@@ -157,18 +158,20 @@ struct tw_pyramid *tw_pyramid_read(struct tw_load *load)
     config.identity = tw_load_u64(load);
     /* a tile is told in bytes of the file: no more are believed than it can hold */
     if (load->is_wrong || !config.block || config.bytes / config.block >= TW_PYRAMID_TILES ||
-        config.bytes / config.block > tw_bytes_left(&load->in) / TILE_LEAST ||
-        tw_pyramid_make(&pyramid, &config, NULL) != TW_OK) {
+        config.bytes / config.block > tw_bytes_left(&load->in) / TILE_LEAST) {
         load->is_wrong = true;
         return NULL;
     }
+    tw_load_need(load, tw_pyramid_make(&pyramid, &config, NULL) == TW_OK);
+    if (!pyramid)
+        return NULL;
     load_names(load, pyramid);
     if (!load->is_wrong && tw_load_count(load, TILE_LEAST) != pyramid->counts[0])
         load->is_wrong = true;
     for (size_t i = 0; i < pyramid->counts[0] && !load->is_wrong; i++)
         load_tile(load, &pyramid->levels[0][i], pyramid->name_count);
-    if (!load->is_wrong && tw_pyramid_finish(pyramid) != TW_OK)
-        load->is_wrong = true;
+    if (!load->is_wrong)
+        tw_load_need(load, tw_pyramid_finish(pyramid) == TW_OK);
     return pyramid;
 }
 
@@ -183,8 +186,6 @@ enum tw_status tw_pyramid_load(struct tw_pyramid **pyramid, const char *path,
     TW_TRY(tw_load_begin(&load, &pyramid_kind, path, allocator, fault));
     made = tw_pyramid_read(&load);
     status = tw_load_end(&load, path, fault);
-    if (status == TW_OK && !made)
-        status = tw_fail(fault, TW_E_MEMORY, "out of memory");
     if (status == TW_OK)
         *pyramid = made;
     else

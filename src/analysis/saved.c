@@ -53,9 +53,13 @@ static enum tw_status write_file(const struct tw_save *save, const char *path,
                                  struct tw_fault *fault)
 {
     char *name = tw_take(save->allocator, strlen(path) + TW_BESIDE_SIZE);
-    FILE *file = name ? tw_beside_open(name, path) : NULL;
-    bool is_good = file && fwrite(save->bytes, 1, save->size, file) == save->size;
+    FILE *file;
+    bool is_good;
 
+    if (!name)
+        return tw_fail(fault, TW_E_MEMORY, "no memory to write %s", path);
+    file = tw_beside_open(name, path);
+    is_good = file && fwrite(save->bytes, 1, save->size, file) == save->size;
     if (is_good)
         is_good = tw_beside_keep(file, name, path);
     else if (file)
@@ -120,20 +124,23 @@ static enum tw_status read_file(struct tw_load *load, size_t *size, const char *
 {
     FILE *file = fopen(path, "rb");
     size_t room = 0, got = 0;
-    bool is_good = file != NULL;
+    enum tw_status status = TW_OK;
 
     *size = 0;
+    if (!file)
+        return tw_fail(fault, TW_E_FILE, "cannot read %s: %s", path, strerror(errno));
     do {
         *size += got;
-        is_good = is_good && TW_GROW(load->allocator, &load->bytes, &room, *size + 65536);
-        got = is_good ? fread(load->bytes + *size, 1, room - *size, file) : 0;
+        if (!TW_GROW(load->allocator, &load->bytes, &room, *size + 65536)) {
+            status = tw_fail(fault, TW_E_MEMORY, "no memory to read %s", path);
+            break;
+        }
+        got = fread(load->bytes + *size, 1, room - *size, file);
     } while (got);
-    is_good = is_good && !ferror(file);
-    if (!is_good)
-        (void)tw_fail(fault, TW_E_FILE, "cannot read %s: %s", path, strerror(errno));
-    if (file)
-        (void)fclose(file);
-    return is_good ? TW_OK : TW_E_FILE;
+    if (status == TW_OK && ferror(file))
+        status = tw_fail(fault, TW_E_FILE, "cannot read %s: %s", path, strerror(errno));
+    (void)fclose(file);
+    return status;
 }
 
 enum tw_status tw_load_begin(struct tw_load *load, const struct tw_saved_kind *kind,
@@ -193,8 +200,7 @@ char *tw_load_text(struct tw_load *load, bool *is_there)
     text = tw_take(load->allocator, (size_t)size);
     if (text)
         memcpy(text, bytes, (size_t)size - 1);
-    else
-        load->is_wrong = true;
+    tw_load_need(load, text);
     return text;
 }
 
@@ -209,6 +215,12 @@ size_t tw_load_count(struct tw_load *load, size_t least_size)
     return (size_t)count;
 }
 
+void tw_load_need(struct tw_load *load, bool is_there)
+{
+    if (!is_there)
+        load->is_wrong = load->no_memory = true;
+}
+
 enum tw_status tw_load_end(struct tw_load *load, const char *path, struct tw_fault *fault)
 {
     const bool is_good =
@@ -216,6 +228,8 @@ enum tw_status tw_load_end(struct tw_load *load, const char *path, struct tw_fau
 
     tw_give(load->allocator, load->bytes);
     load->bytes = NULL;
+    if (load->no_memory)
+        return tw_fail(fault, TW_E_MEMORY, "no memory to read %s", path ? path : "a result");
     return is_good
                ? TW_OK
                : tw_fail(fault, TW_E_FILE, "%s: holds what cannot be", path ? path : "result");

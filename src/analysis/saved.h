@@ -37,7 +37,8 @@ struct tw_load {
     const struct tw_allocator *allocator;
     struct tw_bytes in;
     uint32_t version;
-    bool is_wrong; /* something in it cannot be */
+    bool is_wrong;  /* something in it cannot be, or ... */
+    bool no_memory; /* ... it was good, as far as there was memory for it */
     uint8_t *bytes;
 };
 
@@ -54,6 +55,8 @@ const uint8_t *tw_load_bytes(struct tw_load *load, size_t size);
 char *tw_load_text(struct tw_load *load, bool *is_there);
 /* A number of records of at least so many bytes each: never more than the file can hold. */
 size_t tw_load_count(struct tw_load *load, size_t least_size);
+/* What was asked of the memory is there, or the result is not. */
+void tw_load_need(struct tw_load *load, bool is_there);
 /* TW_OK: all was there, and nothing more; frees what reading took. */
 enum tw_status tw_load_end(struct tw_load *load, const char *path, struct tw_fault *fault);
 

@@ -214,8 +214,10 @@ static bool load_row(struct tw_statistics *statistics, struct tw_load *load)
     uint64_t *numbers[ROW_NUMBERS], place = tw_load_u64(load);
     size_t types;
 
-    if (capture && buffer && protocol && place >> 40 == 0)
+    if (capture && buffer && protocol && place >> 40 == 0) {
         row = tw_statistics_add_row(statistics, capture, buffer, protocol);
+        tw_load_need(load, row);
+    }
     tw_give(load->allocator, capture);
     tw_give(load->allocator, buffer);
     tw_give(load->allocator, protocol);
@@ -233,6 +235,7 @@ static bool load_row(struct tw_statistics *statistics, struct tw_load *load)
         struct tw_statistics_type *type =
             name ? tw_statistics_add_type(statistics, row, name, number) : NULL;
 
+        tw_load_need(load, type || !name);
         tw_give(load->allocator, name);
         if (!type)
             return false;

@@ -165,11 +165,11 @@ static void read_head_only(struct tw_etmv4_reader *reader, struct tw_bytes *in,
 static void read_forbidden(struct tw_etmv4_reader *reader, struct tw_bytes *in,
                            struct tw_etmv4_packet *out, uint8_t head)
 {
-    const struct rule *rule = rules + ROW_FIRST;
+    const struct rule *rule = rules + ROW_FIRST, *const last = &rules[TW_LENGTH(rules) - 1];
 
     (void)reader;
     (void)in;
-    while ((head & rule->mask) != rule->match)
+    while (rule != last && (head & rule->mask) != rule->match)
         rule++;
     out->cause = rule->type;
 }

@@ -150,25 +150,31 @@ unsigned tw_itm_index(uint8_t index[256])
     return twice;
 }
 
+/* Of the packets that a rule's header begins. */
+static struct tw_itm_frequent frequent_of(const struct tw_itm_rule *rule, unsigned head,
+                                          uint8_t id)
+{
+    const bool is_long = head & 0x80; /* local timestamp */
+    struct tw_itm_frequent out = { .head = { rule->type, id } };
+
+    if (rule->payload) {
+        out.mask = UINT32_MAX >> (32 - 8 * rule->payload);
+        out.size = 1 + rule->payload;
+        out.fields[0] = rule->payload;
+        out.fields[1] = (uint8_t)(head >> 3);
+    } else if (rule->type == TW_ITM_PACKET_TS_LOCAL) {
+        out.is_local = true;
+        out.fields[1] = is_long ? head >> 4 & 3 : 0;
+    }
+    return out;
+}
+
 void tw_itm_tables(struct tw_itm_reader *reader)
 {
     (void)tw_itm_index(reader->index);
-    for (unsigned head = 0; head < 256; head++) {
-        const struct tw_itm_rule *rule = &tw_itm_rules[reader->index[head]];
-        const bool is_long = head & 0x80; /* local timestamp */
-        struct tw_itm_frequent *to = &reader->frequent[head];
-
-        *to = (struct tw_itm_frequent){ .head = { rule->type, reader->id } };
-        if (rule->payload) {
-            to->mask = UINT32_MAX >> (32 - 8 * rule->payload);
-            to->size = 1 + rule->payload;
-            to->fields[0] = rule->payload;
-            to->fields[1] = (uint8_t)(head >> 3);
-        } else if (rule->type == TW_ITM_PACKET_TS_LOCAL) {
-            to->is_local = true;
-            to->fields[1] = is_long ? head >> 4 & 3 : 0;
-        }
-    }
+    for (unsigned head = 0; head < 256; head++)
+        reader->frequent[head] =
+            frequent_of(&tw_itm_rules[reader->index[head]], head, reader->id);
 }
 
 void tw_itm_reader_clear(struct tw_itm_reader *reader, const struct tw_itm_config *config)

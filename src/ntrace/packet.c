@@ -424,7 +424,7 @@ static uint8_t read_fields(const struct tw_ntrace_shape *shape, struct tw_ntrace
     struct fields fields = { .count = 0 };
     const struct tw_ntrace_rule *rule;
     struct sink head = { .value = 0 };
-    unsigned head_bits;
+    unsigned head_bits, spare; /* bits of the last byte of it that are the first field's */
     size_t bytes, at = 0;
     uint8_t fault;
 
@@ -438,6 +438,7 @@ static uint8_t read_fields(const struct tw_ntrace_shape *shape, struct tw_ntrace
     else
         head_bits = (unsigned)TW_NTRACE_TCODE_BITS + shape->src_bits + rule->fixed_bits;
     bytes = (head_bits + 5) / 6;
+    spare = (6 - head_bits % 6) % 6;
     for (; at < size && at < bytes; at++) {
         add_bits(&head, data[at] >> 2, 6);
         if ((data[at] & 1) && at + 1 < bytes)
@@ -454,10 +455,10 @@ static uint8_t read_fields(const struct tw_ntrace_shape *shape, struct tw_ntrace
         return TW_NTRACE_FAULT_CUT;
     }
     take_fixed(packet, rule, head.value >> (TW_NTRACE_TCODE_BITS + shape->src_bits));
-    if (head.width == head_bits && !(data[at - 1] & 1))
+    if (spare == 0 && !(data[at - 1] & 1))
         fault = take_fields(&fields, packet, rule, data, size, at, 6);
     else
-        fault = take_fields(&fields, packet, rule, data, size, at - 1, head.width - head_bits);
+        fault = take_fields(&fields, packet, rule, data, size, at - 1, spare);
     return fault ? fault : finish(shape, packet, rule, &fields);
 }
 

@@ -83,6 +83,16 @@ static void take_etrace(void *context, unsigned stream, const uint8_t *bytes, si
 
 /* ---- N-Trace ---- */
 
+/* What a part of an encoder does not take, or the log of one. */
+static enum tw_status refused(struct tw_trsim *sim, const char *whose,
+                              const struct tw_fault *fault)
+{
+    if (fault->status == TW_E_MEMORY)
+        return tw_trsim_no_memory(sim);
+    return tw_trsim_wrong(sim, "%s%s%s%.200s", *whose ? "the log of " : "", whose,
+                          *whose ? ": " : "", fault->text);
+}
+
 static enum tw_status start_ntrace(struct tw_trsim *sim, struct tw_trsim_part *part)
 {
     struct tw_trsim_encoder *encoder = part->encoder;
@@ -102,10 +112,10 @@ static enum tw_status start_ntrace(struct tw_trsim *sim, struct tw_trsim_part *p
     trace.time_width = encoder->time_width;
     if (encoder->settings.size &&
         tw_ntrace_config_read(&trace, encoder->settings.chars, &fault) != TW_OK)
-        return tw_trsim_wrong(sim, "%.200s", fault.text);
+        return refused(sim, "", &fault);
     trace.dialect = TW_NTRACE_1_0;
     if (tw_ntrace_unit_new(&encoder->ntrace, &config, &fault) != TW_OK)
-        return tw_trsim_wrong(sim, "%.200s", fault.text);
+        return refused(sim, "", &fault);
     for (uint32_t offset = TW_TRCTL_INST_FEATURES; offset < TW_TRCTL_SIZE; offset += 4)
         if (tw_trctl_at(TW_TRCTL_ENCODER, offset))
             tw_ntrace_unit_write(encoder->ntrace, offset, part->registers[offset / 4]);
@@ -278,7 +288,7 @@ static enum tw_status start_etrace(struct tw_trsim *sim, struct tw_trsim_part *p
 
     TW_TRY(configure(sim, part, &trace));
     if (tw_etrace_unit_new(&encoder->etrace, &config, &fault) != TW_OK)
-        return tw_trsim_wrong(sim, "%.200s", fault.text);
+        return refused(sim, "", &fault);
     return set_fields(sim, part);
 }
 
@@ -451,7 +461,7 @@ static enum tw_status open_hart(struct tw_trsim *sim, struct tw_trsim_part *part
         tw_ntrace_config_init(&ntrace);
         if (encoder->settings.size &&
             tw_ntrace_config_read(&ntrace, encoder->settings.chars, &fault) != TW_OK)
-            return tw_trsim_wrong(sim, "%.200s", fault.text);
+            return refused(sim, "", &fault);
         options.ntrace = &ntrace;
     } else {
         TW_TRY(configure(sim, part, &etrace));
@@ -459,8 +469,7 @@ static enum tw_status open_hart(struct tw_trsim *sim, struct tw_trsim_part *part
     }
     if (tw_hart_open_memory(&encoder->hart, encoder->log, encoder->log_size, &options,
                             &fault) != TW_OK)
-        return tw_trsim_wrong(sim, "the log of %s: %.200s", tw_trsim_known(sim, part)->name,
-                              fault.text);
+        return refused(sim, tw_trsim_known(sim, part)->name, &fault);
     return TW_OK;
 }
 
@@ -528,6 +537,8 @@ enum tw_status tw_trsim_cycle(struct tw_trsim *sim, struct tw_trsim_part *part)
         encoder->is_at_end = true;
         return TW_END;
     }
+    if (status == TW_E_MEMORY)
+        return tw_trsim_no_memory(sim);
     if (status != TW_OK)
         return tw_trsim_wrong(sim, "%.200s", tw_hart_fault(encoder->hart));
     sim->executed += tw_hart_instructions(encoder->hart) - before;
