@@ -6,46 +6,79 @@
 #include "subject.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#include "base/compiler.h"
 
 enum { CAPTURES = 1000, SIZE = 3 << 10 };
 
-/* Captures a second. */
-static double map_all(const struct subject *subject)
+/* A map, and the bytes that it writes. */
+struct maps {
+    struct tw_edge_map *map;
+    uint8_t *bytes;
+    uint64_t edges, instructions; /* of all captures */
+};
+
+static struct maps begin(const struct subject *subject)
 {
     const struct tw_edge_map_config config = { .size = sizeof config,
                                                .sources = subject->sources,
                                                .source_count = 1,
                                                .framing = subject->framing };
-    struct tw_edge_map *map;
+    struct maps maps = { .edges = 0 };
     struct tw_fault fault;
-    struct bench_times times;
-    uint64_t edges = 0, instructions = 0;
-    uint8_t *bytes;
 
-    if (tw_edge_map_new(&map, &config, &fault) != TW_OK)
+    if (tw_edge_map_new(&maps.map, &config, &fault) != TW_OK)
         bench_stop("%s", fault.text);
-    bytes = bench_allocate(tw_edge_map_size(map));
-    for (unsigned i = 0; i < bench_passes(); i++) {
-        const uint64_t begin = bench_now();
+    maps.bytes = bench_allocate(tw_edge_map_size(maps.map));
+    return maps;
+}
 
-        edges = instructions = 0;
-        for (size_t k = 0; k < CAPTURES; k++) {
-            struct tw_edge_map_result result = { .size = sizeof result };
+static void end(struct maps *maps)
+{
+    free(maps->bytes);
+    tw_edge_map_free(maps->map);
+}
 
-            bench_need(tw_edge_map_take(map, bytes, subject->data + k * SIZE, SIZE, &result),
-                       "edge map");
-            edges += result.edges;
-            instructions += result.instructions;
-        }
-        times.all[i] = bench_now() - begin;
+static void take_all(struct maps *maps, const struct subject *subject)
+{
+    maps->edges = maps->instructions = 0;
+    for (size_t k = 0; k < CAPTURES; k++) {
+        struct tw_edge_map_result result = { .size = sizeof result };
+
+        bench_need(
+            tw_edge_map_take(maps->map, maps->bytes, subject->data + k * SIZE, SIZE, &result),
+            "edge map");
+        maps->edges += result.edges;
+        maps->instructions += result.instructions;
     }
-    if (!edges || instructions < 1000 * CAPTURES)
+    if (!maps->edges || maps->instructions < 1000 * CAPTURES)
         bench_stop("the captures hold nothing");
+}
+
+/* An instruction counter looks at this function alone. */
+void bench_counted(struct maps *maps, const struct subject *subject);
+TW_NOINLINE void bench_counted(struct maps *maps, const struct subject *subject)
+{
+    take_all(maps, subject);
+}
+
+/* Captures a second. */
+static double map_all(const struct subject *subject)
+{
+    struct maps maps = begin(subject);
+    struct bench_times times;
+
+    for (unsigned i = 0; i < bench_passes(); i++) {
+        const uint64_t begun = bench_now();
+
+        take_all(&maps, subject);
+        times.all[i] = bench_now() - begun;
+    }
     (void)printf("# %s: %" PRIu64 " instructions and %" PRIu64 " edges in a capture\n",
-                 subject->name, instructions / CAPTURES, edges / CAPTURES);
+                 subject->name, maps.instructions / CAPTURES, maps.edges / CAPTURES);
     bench_sort(&times);
-    free(bytes);
-    tw_edge_map_free(map);
+    end(&maps);
     return CAPTURES * 1e9 / bench_best(&times);
 }
 
@@ -92,12 +125,31 @@ static void measure(const char *what, const char *name, char *tool)
     subject_free(&subject);
 }
 
+/* For an instruction counter: one pass with all blocks known; prints captures and traced instructions. */
+static void count_once(const char *what)
+{
+    struct subject subject;
+    struct maps maps;
+
+    if (!subject_open(&subject, what))
+        return;
+    maps = begin(&subject);
+    take_all(&maps, &subject);
+    bench_counted(&maps, &subject);
+    (void)printf("%d %" PRIu64 "\n", CAPTURES, maps.instructions);
+    end(&maps);
+    subject_free(&subject);
+}
+
 int main(int count, char **words)
 {
     static char tool[700];
 
-    (void)count;
     bench_pin();
+    if (count == 3 && strcmp(words[1], "--once") == 0) {
+        count_once(words[2]);
+        return 0;
+    }
     bench_find_tool(tool, sizeof tool, words[0]);
     measure("made/etmv4,kib=3000,sync=256", "etmv4", tool);
     measure("made/etrace,kib=3000,sync=256", "etrace", tool);

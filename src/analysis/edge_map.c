@@ -11,6 +11,8 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "image/sums.h"
+#include "tree/tally.h"
 
 enum { BYTE_MOST = 255, PIECE = 1 << 20 };
 
@@ -24,36 +26,35 @@ struct tw_edge_map {
     struct tw_arena arena;
     struct tw_allocator inner; /* the arena's */
     struct tw_tree *tree;      /* NULL: to be made */
-    uint8_t *bytes;            /* the map at work */
+    struct tw_sum_bytes sums;  /* the map at work, and what it holds */
     bool is_out;               /* the counter of a run found no memory */
     struct tw_edge_map_result result;
 };
 
 /* ---- edges ---- */
 
-static inline void add(struct tw_edge_map *map, uint64_t from, uint64_t to, uint64_t times)
+static inline uint32_t place_of(const struct tw_edge_map *map, uint64_t from, uint64_t to)
 {
     /* Both ends take part in all bits that are left. */
     const uint64_t mixed =
         (from * 0x9e3779b97f4a7c15u ^ (to + 0x7f4a7c15u) * 0xd6e8feb86659fd93u) *
         0xff51afd7ed558ccdu;
-    uint8_t *byte = &map->bytes[mixed >> (64 - map->config.bits)];
 
-    map->result.edges += *byte == 0;
-    *byte = times < (uint64_t)(BYTE_MOST - *byte) ? (uint8_t)(*byte + times) : BYTE_MOST;
+    return (uint32_t)(mixed >> (64 - map->config.bits));
 }
 
-/* A branch whose targets the program tells: the way that it went will do for `to`. */
-static inline void add_way(struct tw_edge_map *map, uint64_t branch, bool is_taken,
-                           uint64_t times)
+static inline void add(struct tw_edge_map *map, uint32_t place, uint64_t times)
 {
-    add(map, branch * 2 + is_taken, 0, times);
+    uint8_t *byte = &map->sums.bytes[place];
+
+    map->sums.count += *byte == 0;
+    *byte = times < (uint64_t)(BYTE_MOST - *byte) ? (uint8_t)(*byte + times) : BYTE_MOST;
 }
 
 static inline void add_target(struct tw_edge_map *map, uint64_t branch, uint64_t to,
                               uint64_t times)
 {
-    add(map, branch * 2 + 1, to * 2 + 1, times);
+    add(map, place_of(map, branch * 2 + 1, to * 2 + 1), times);
 }
 
 static inline uint64_t branch_at(const struct tw_element *range)
@@ -61,15 +62,27 @@ static inline uint64_t branch_at(const struct tw_element *range)
     return tw_element_end(range) - (uint64_t)range->last_size * 2;
 }
 
+/* The byte of the branch that ends a range: where the program tells its targets, the way that it went will do for
+   `to`.  TW_SUM_NO_BYTE: it has none, or it is an indirect branch's that was taken. */
+static inline uint32_t place_of_range(const struct tw_edge_map *map,
+                                      const struct tw_element *range)
+{
+    const bool is_taken = (range->flags & TW_RANGE_EXECUTED) != 0;
+
+    if (range->last_kind == TW_LAST_BR || (range->last_kind == TW_LAST_IBR && !is_taken))
+        return place_of(map, branch_at(range) * 2 + is_taken, 0);
+    return TW_SUM_NO_BYTE;
+}
+
 /* A range without where its indirect branch led. */
 static inline void add_range(struct tw_edge_map *map, const struct tw_element *range,
                              uint64_t times)
 {
-    const bool is_taken = (range->flags & TW_RANGE_EXECUTED) != 0;
+    const uint32_t place = place_of_range(map, range);
 
-    map->result.instructions += range->count * times;
-    if (range->last_kind == TW_LAST_BR || (range->last_kind == TW_LAST_IBR && !is_taken))
-        add_way(map, branch_at(range), is_taken, times);
+    map->sums.instructions += range->count * times;
+    if (place != TW_SUM_NO_BYTE)
+        add(map, place, times);
 }
 
 /* ---- the counter of the tree ---- */
@@ -115,6 +128,11 @@ static void count(void *context, void *tally, const struct tw_batch *batch)
         map->result.overflows +=
             element->type == TW_ELEMENT_TRACE_ON && element->reason == TW_TRACE_ON_OVERFLOW;
     }
+}
+
+static uint32_t find(void *context, const struct tw_element *range)
+{
+    return place_of_range(context, range);
 }
 
 static void sum(void *context, void *tally, const struct tw_range_sum *sums, size_t number,
@@ -165,8 +183,10 @@ static enum tw_status make_tree(struct tw_edge_map *map, struct tw_fault *fault)
 
     tw_arena_clear(&map->arena);
     map->tree = NULL;
-    if (about->capture)
-        return tw_capture_tree(&map->tree, about->capture, about->buffer, &config, fault);
+    if (about->capture) {
+        TW_TRY(tw_capture_tree(&map->tree, about->capture, about->buffer, &config, fault));
+        return tw_tally_bytes(map->tree, &map->sums);
+    }
     TW_TRY(tw_tree_new(&map->tree, &config, fault));
     for (size_t i = 0; i < about->source_count; i++) {
         const enum tw_status status = tw_tree_add_source(map->tree, NULL, &about->sources[i]);
@@ -178,7 +198,7 @@ static enum tw_status make_tree(struct tw_edge_map *map, struct tw_fault *fault)
             return status;
         }
     }
-    return TW_OK;
+    return tw_tally_bytes(map->tree, &map->sums);
 }
 
 static void drop_tree(struct tw_edge_map *map)
@@ -198,7 +218,8 @@ static enum tw_status decode(struct tw_edge_map *map, const uint8_t *trace, size
         TW_TRY(make_tree(map, NULL));
     else
         tw_tree_reset(map->tree, 0);
-    memset(map->bytes, 0, tw_edge_map_size(map));
+    memset(map->sums.bytes, 0, tw_edge_map_size(map));
+    map->sums.instructions = map->sums.count = 0;
     map->result = (struct tw_edge_map_result){ .size = sizeof map->result };
     for (size_t at = 0; at < size && status >= 0;) {
         const size_t piece = size - at < PIECE ? size - at : PIECE;
@@ -222,7 +243,7 @@ enum tw_status tw_edge_map_take(struct tw_edge_map *map, uint8_t *bytes, const u
     if (!map || !bytes || (size && !trace) ||
         !(map->config.capture || map->config.source_count))
         return TW_E_ARGUMENT;
-    map->bytes = bytes;
+    map->sums.bytes = bytes;
     status = decode(map, trace, size);
     if (status == TW_E_MEMORY) { /* what is known of the program, or of this capture? */
         drop_tree(map);
@@ -230,6 +251,8 @@ enum tw_status tw_edge_map_take(struct tw_edge_map *map, uint8_t *bytes, const u
     }
     if (status < 0)
         drop_tree(map);
+    map->result.instructions = map->sums.instructions;
+    map->result.edges = map->sums.count;
     if (result && !TW_SIZED_GIVE(result, &map->result))
         return TW_E_ARGUMENT;
     return status;
@@ -266,7 +289,7 @@ struct tw_run_counter tw_edge_map_counter(struct tw_edge_map *map, uint8_t *byte
 {
     struct tw_run_counter counter = tw_counted_code_counter();
 
-    map->bytes = bytes;
+    map->sums.bytes = bytes;
     map->is_out = false;
     counter.context = map;
     counter.merge = merge_run;
@@ -323,6 +346,7 @@ enum tw_status tw_edge_map_new(struct tw_edge_map **map, const struct tw_edge_ma
     if (!made)
         return tw_fail(fault, TW_E_MEMORY, "no memory for an edge map");
     made->config = config;
+    made->sums = (struct tw_sum_bytes){ .find = find, .context = made };
     if (config.allocator) {
         made->allocator_copy = *config.allocator;
         made->allocator = &made->allocator_copy;

@@ -151,8 +151,8 @@ static bool decode_stretch(struct tw_stage *stage)
     struct tw_etrace_transport *transport = &decoder->codec.transport;
 
     for (;;) {
-        const size_t size = (size_t)(stage->end - stage->at);
         struct tw_etrace_frame frame;
+        size_t size;
 
         if (decoder->phase != TW_ETRACE_IDLE) {
             const bool is_done = tw_etrace_go_on(stage);
@@ -168,14 +168,15 @@ static bool decode_stretch(struct tw_stage *stage)
             if (!is_done)
                 return false;
         }
-        if (size == 0 && !stage->has_gap)
+        if (stage->at == stage->end && !stage->has_gap)
             return true;
         if (stage->limit - stage->out < TW_ETRACE_MOST || stage->follow->is_stopped)
             return false;
-        if (size == 0)
+        if (stage->at == stage->end)
             return true;
         tw_etrace_pass_plain(stage);
-        if (decoder->phase != TW_ETRACE_IDLE || stage->at == stage->end)
+        size = (size_t)(stage->end - stage->at);
+        if (decoder->phase != TW_ETRACE_IDLE || size == 0)
             continue;
         if (next_frame(transport, &frame, stage->at, size, stage->is_last) != TW_OK) {
             if (stage->has_gap || !stage->is_last)

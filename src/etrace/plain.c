@@ -4,11 +4,10 @@
 #include "etrace/place.h"
 
 enum {
-    AHEAD = 64,   /* bytes that a packet may be read from */
     BLOCKS = 256, /* that a packet may lead through here; jumps alone could go on for ever */
 };
 
-/* How much of a block was executed. */
+/* How much of a block was executed: of the block where a way begins perhaps more than its first instruction. */
 enum reach { NOTHING, FIRST, ALL };
 
 /* A decoder's way through the program.  Its address must not leave the inline functions, or it would live in memory. */
@@ -56,19 +55,32 @@ TW_INLINE struct way begin_way(const struct tw_stage *stage, const bool counts)
                          .is_apart = true };
 }
 
+/* The first block was left; some of it may have been told before. */
+static void cut_first(const struct tw_etrace_place *place, struct tw_element *range)
+{
+    range->length -= (uint32_t)(place->from - range->start);
+    range->count -= place->from_count;
+    range->start = place->from;
+}
+
 TW_INLINE void end_way(struct tw_stage *stage, const struct way *way, enum reach reach)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     const unsigned count = tw_highest_bit(way->outcomes);
+    const bool has_left = way->out != stage->out; /* the first block is always written */
 
-    stage->out = way->out;
     decoder->map = ~way->outcomes & (((uint64_t)1 << count) - 1);
     decoder->count = count;
     decoder->hops = way->hops;
-    tw_etrace_enter(stage, way->at, way->blocks[way->at].start);
+    if (TW_LIKELY(has_left)) {
+        if (decoder->place.from_count)
+            cut_first(&decoder->place, stage->out);
+        stage->out = way->out;
+        tw_etrace_enter(stage, way->at, way->blocks[way->at].start);
+    }
     if (reach == ALL)
         tw_etrace_run_to_end(stage);
-    else if (reach == FIRST)
+    else if (reach == FIRST && has_left)
         tw_etrace_execute_first(stage);
 }
 
@@ -438,7 +450,7 @@ TW_INLINE bool pass_packet(struct tw_stage *stage, struct way *way,
     return pass_rest(stage, way, flow, goal, reach);
 }
 
-/* A packet of the kinds that are followed here, and its bytes; 0: it is none. */
+/* A packet of the kinds that are followed here, and its bytes, of which there may be fewer; 0: it is none. */
 TW_INLINE unsigned read_packet(const struct tw_etrace_reader *codec,
                                struct tw_etrace_flow *flow, const uint8_t *data, size_t size)
 {
@@ -488,20 +500,22 @@ TW_INLINE void go(struct tw_stage *stage, const bool counts)
 {
     struct tw_etrace_decoder *const decoder = stage->decoder;
     struct tw_etrace_reader *const codec = &decoder->codec;
-    const uint8_t *const last = stage->end - AHEAD;
     const struct tw_element *const room = stage->limit - (BLOCKS + TW_ETRACE_MOST);
     struct way way = begin_way(stage, counts);
-    enum reach reach = decoder->place.done_count ? ALL : FIRST;
+    enum reach reach = tw_etrace_is_at_end(stage) ? ALL : FIRST;
+    /* Ranges in the middle of a packet are written, or those where returns lead to. */
+    const bool writes =
+        !counts || (codec->options & (TW_ETRACE_IMPLICIT_RETURN | TW_ETRACE_SIJUMP));
     const uint8_t *data = stage->at, *before = NULL;
     bool was_updiscon = false;
 
-    while (data <= last && way.out < room) {
+    while (data < stage->end && way.out < room) {
         const struct tw_element *const first = way.out;
         struct goal goal = { .target = 0 };
         struct tw_etrace_flow flow;
         const unsigned size = read_packet(codec, &flow, data, (size_t)(stage->end - data));
 
-        if (!size)
+        if (!size || size > (size_t)(stage->end - data))
             break;
         before = data;
         data += size;
@@ -511,7 +525,8 @@ TW_INLINE void go(struct tw_stage *stage, const bool counts)
             tw_etrace_track_jump(codec, goal.address);
             goal.target = target_of(&way, goal.address, decoder->isa);
         }
-        way.index = tw_stage_index(stage, before);
+        if (writes || way.is_apart)
+            way.index = tw_stage_index(stage, before);
         way.stop = way.out + BLOCKS;
         way.counted = 0;
         if (!pass_packet(stage, &way, &flow, &goal, &reach)) {
@@ -541,10 +556,10 @@ static bool is_usual(const struct tw_stage *stage)
     const struct tw_etrace_transport *transport = &decoder->codec.transport;
 
     return decoder->state == TW_ETRACE_TRACING && !decoder->is_inferred &&
-           place->from_count == 0 && tw_block_is_plain(place->at) &&
-           (place->done_count ? tw_etrace_is_at_end(stage) : place->is_first) &&
-           decoder->count <= 1 && !decoder->predicted && !decoder->is_missed &&
-           !decoder->encoder_mode && !decoder->tie.is_on && !decoder->loop.is_wanted &&
+           tw_block_is_plain(place->at) && place->from_count < tw_etrace_block(stage)->count &&
+           (place->done_count || place->is_first) && decoder->count <= 1 &&
+           !decoder->predicted && !decoder->is_missed && !decoder->encoder_mode &&
+           !decoder->tie.is_on && !decoder->loop.is_wanted &&
            !(decoder->codec.options & TW_ETRACE_BRANCH_PREDICTION) &&
            decoder->codec.shape.has_usual_flow && transport->is_synced &&
            !transport->block_size;
@@ -552,8 +567,7 @@ static bool is_usual(const struct tw_stage *stage)
 
 void tw_etrace_pass_plain(struct tw_stage *stage)
 {
-    if (stage->end - stage->at < AHEAD ||
-        stage->limit - stage->out <= BLOCKS + TW_ETRACE_MOST || !is_usual(stage))
+    if (stage->limit - stage->out <= BLOCKS + TW_ETRACE_MOST || !is_usual(stage))
         return;
     if (stage->follow->sums)
         go(stage, true);

@@ -29,11 +29,14 @@ static bool stops_here(struct tw_stage *stage)
     if (goal->is_sync && decoder->packet.privilege != decoder->privilege)
         return false; /* only a trap return leads there, and that reports its target */
     tw_etrace_settle(stage);
-    if (goal->address < place->done ||
-        !tw_block_locate(stage->follow->blocks, place->at, goal->address, &found))
+    found.count = place->done_count; /* mostly it is the next instruction */
+    if (goal->address != place->done &&
+        (goal->address < place->done ||
+         !tw_block_locate(stage->follow->blocks, place->at, goal->address, &found)))
         return false;
     place->pc = goal->address;
-    place->done = place->pc + tw_etrace_size_at(stage, place->pc);
+    place->done = place->pc + (place->pc == last ? tw_etrace_last_size(block)
+                                                 : tw_etrace_size_at(stage, place->pc));
     place->done_count = found.count + 1;
     return true;
 }

@@ -89,17 +89,6 @@ bool tw_blocks_grow(const struct tw_blocks *blocks, void **items, size_t *room, 
     return true;
 }
 
-void tw_block_range(struct tw_element *range, const struct tw_block *block, unsigned taken)
-{
-    *range = (struct tw_element){ .start = block->start };
-    range->length = block->length;
-    range->count = block->count;
-    range->type = block->type;
-    range->flags = (uint8_t)(block->flags | (taken ? TW_RANGE_EXECUTED : 0));
-    range->isa = block->isa;
-    range->last = block->last;
-}
-
 /* Room for one more block.  Growth by large steps: each step touches new memory for all of them. */
 static bool grow_room(struct tw_blocks *blocks)
 {
@@ -279,6 +268,7 @@ void tw_code_free(struct tw_code *code)
             tw_give(allocator, blocks->slots);
         tw_map_free(&blocks->checkpoints);
         tw_give(allocator, blocks->ways);
+        tw_give(allocator, blocks->places);
         tw_give(allocator, blocks->steps);
         tw_give(allocator, blocks->quiet);
         tw_give(allocator, blocks);

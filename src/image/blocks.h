@@ -4,6 +4,8 @@
 #ifndef IMAGE_BLOCKS_H
 #define IMAGE_BLOCKS_H
 
+#include <string.h>
+
 #include <trackway/image.h>
 #include <trackway/instruction.h>
 
@@ -41,6 +43,23 @@ struct tw_block {
     uint8_t last;
     uint32_t next[2]; /* when the waypoint was not taken, and when it was */
 };
+
+/* The range of a block as an element, without its place in the trace. */
+TW_INLINE void tw_block_range(struct tw_element *out, const struct tw_block *block,
+                              uint32_t taken)
+{
+    uint64_t tail;
+
+    out->index = 0;
+    memcpy(&out->start, &block->start, 16);
+    memcpy(&tail, &block->count, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    tail |= (uint64_t)taken << 16;
+#else
+    tail |= (uint64_t)taken << 40; /* TW_RANGE_EXECUTED in flags */
+#endif
+    memcpy(&out->count, &tail, 8);
+}
 
 enum tw_block_end {
     TW_BLOCK_WAYPOINT,
@@ -124,6 +143,8 @@ struct tw_blocks {
     uint32_t number;           /* of the space, from 1 on */
     struct tw_sum_way *ways;   /* sums.h: of all blocks, where they are counted */
     size_t way_room;
+    uint32_t *places; /* sums.h: bytes of ways, where they have some */
+    size_t place_room;
     struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WORDS + word */
     size_t step_room;
     struct tw_quiet_way *quiet; /* quiet.h: of all blocks, where some are left out */
@@ -214,8 +235,6 @@ uint32_t tw_blocks_link(struct tw_blocks *blocks, uint32_t block, unsigned taken
 /* An array by block is to have so many items, the new ones zero; false: no memory. */
 bool tw_blocks_grow(const struct tw_blocks *blocks, void **items, size_t *room, size_t wanted,
                     size_t size);
-/* The range of a block as an element, without its place in the trace. */
-void tw_block_range(struct tw_element *range, const struct tw_block *block, unsigned taken);
 /* The block at a direct branch's target, for links that are special. */
 uint32_t tw_blocks_target(struct tw_blocks *blocks, uint32_t block);
 

@@ -50,8 +50,8 @@ void tw_sums_free(struct tw_code *code)
 
 /* ---- counting ---- */
 
-static bool list(struct tw_blocks *blocks, struct tw_summed **items, size_t *count,
-                 size_t *room, uint32_t number)
+static bool list(struct tw_blocks *blocks, uint64_t **items, size_t *count, size_t *room,
+                 uint32_t number)
 {
     struct tw_code *code = blocks->code;
 
@@ -60,14 +60,17 @@ static bool list(struct tw_blocks *blocks, struct tw_summed **items, size_t *cou
         code->out_of_memory = true;
         return false;
     }
-    (*items)[(*count)++] = (struct tw_summed){ .space = blocks->number, .number = number };
+    (*items)[(*count)++] = tw_summed(blocks, number);
     return true;
 }
 
 bool tw_sums_grow(struct tw_blocks *blocks)
 {
     return tw_blocks_grow(blocks, (void **)&blocks->ways, &blocks->way_room, 2 * blocks->room,
-                          sizeof *blocks->ways);
+                          sizeof *blocks->ways) &&
+           (!blocks->code->sums->bytes ||
+            tw_blocks_grow(blocks, (void **)&blocks->places, &blocks->place_room,
+                           2 * blocks->room, sizeof *blocks->places));
 }
 
 static void keep(struct tw_code *code, const struct tw_range_sum *sum)
@@ -80,11 +83,21 @@ static void keep(struct tw_code *code, const struct tw_range_sum *sum)
         code->out_of_memory = true;
 }
 
+/* The sum of a way. */
+static void way_sum(struct tw_range_sum *out, const struct tw_blocks *blocks, uint32_t way,
+                    uint64_t times)
+{
+    tw_block_range(&out->range, &blocks->blocks[way / 2], way & 1);
+    out->times = times;
+    out->to = 0;
+    out->is_edge = false;
+}
+
 static void keep_way(struct tw_blocks *blocks, uint32_t way, uint64_t times)
 {
-    struct tw_range_sum sum = { .times = times };
+    struct tw_range_sum sum;
 
-    tw_block_range(&sum.range, &blocks->blocks[way / 2], way & 1);
+    way_sum(&sum, blocks, way, times);
     keep(blocks->code, &sum);
 }
 
@@ -170,7 +183,7 @@ static struct way way_of(const struct tw_blocks *blocks, uint32_t block, unsigne
     return (struct way){ .taken = decides ? decisions & 1 : 1, .decides = decides };
 }
 
-/* Adds what steps counted to the ways that they are made of: 2^32 are kept. */
+/* Adds what steps counted to the ways that they are made of. */
 static void add_step(struct tw_blocks *blocks, uint32_t number, uint32_t times)
 {
     uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS;
@@ -181,15 +194,26 @@ static void add_step(struct tw_blocks *blocks, uint32_t number, uint32_t times)
         const bool decides = all_decide || (block->flags & TW_RANGE_CONDITIONAL);
         const uint32_t taken = decides ? decisions & 1 : 1, way = at * 2 + taken;
 
-        if (TW_LIKELY(times && blocks->ways[way].times &&
-                      blocks->ways[way].times <= UINT32_MAX - times))
+        if (TW_LIKELY(blocks->ways[way].times && blocks->ways[way].times <= UINT32_MAX - times))
             blocks->ways[way].times += times;
-        else if (times)
-            add_way(blocks, way, times);
         else
-            keep_way(blocks, way, (uint64_t)1 << 32);
+            add_way(blocks, way, times);
         decisions >>= decides;
         at = block->next[taken];
+    }
+}
+
+/* A step was made 2^32 times. */
+static void keep_step(struct tw_blocks *blocks, uint32_t number)
+{
+    uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS;
+
+    while (decisions != 1) {
+        const struct way way = way_of(blocks, at, decisions);
+
+        keep_way(blocks, at * 2 + way.taken, (uint64_t)1 << 32);
+        decisions >>= way.decides;
+        at = blocks->blocks[at].next[way.taken];
     }
 }
 
@@ -263,12 +287,12 @@ uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number)
     return to;
 }
 
-void tw_sums_list_step(struct tw_blocks *blocks, uint32_t number)
+void tw_sums_list_slowly(struct tw_blocks *blocks, uint32_t number)
 {
     struct tw_sums *sums = blocks->code->sums;
 
-    if (blocks->steps[number].times == 0) /* 2^32 */
-        add_step(blocks, number, 0);
+    if (blocks->steps[number].times == 0)
+        keep_step(blocks, number);
     else
         (void)list(blocks, &sums->steps, &sums->step_count, &sums->step_room, number);
 }
@@ -339,7 +363,8 @@ void tw_sums_add_edge(struct tw_blocks *blocks, uint64_t key)
         more_edges(blocks->code);
         edge = edge_place(sums, key);
     }
-    if (!TW_GROW(blocks->code->config.allocator, &sums->used_edges, &sums->used_room,
+    if (TW_UNLIKELY(sums->used_count == sums->used_room) &&
+        !TW_GROW(blocks->code->config.allocator, &sums->used_edges, &sums->used_room,
                  sums->used_count + 1)) {
         blocks->code->out_of_memory = true;
         return;
@@ -355,58 +380,78 @@ static struct tw_blocks *space_of(const struct tw_code *code, uint64_t number)
     return code->spaces[number - 1];
 }
 
-static struct tw_range_sum edge_of(const struct tw_code *code, uint64_t key, uint64_t times)
+static struct tw_blocks *space_of_summed(const struct tw_code *code, uint64_t summed)
+{
+    return space_of(code, summed >> 32);
+}
+
+static void edge_sum(struct tw_range_sum *out, const struct tw_code *code, uint64_t key,
+                     uint64_t times)
 {
     const struct tw_blocks *blocks = space_of(code, key >> 2 * TW_SLOT_NUMBER_BITS);
     const uint32_t from = (uint32_t)(key >> TW_SLOT_NUMBER_BITS) & (TW_BLOCKS_MAX - 1u);
     const uint32_t to = (uint32_t)key & (TW_BLOCKS_MAX - 1u);
-    struct tw_range_sum sum = { .times = times,
-                                .to = blocks->blocks[to].start,
-                                .is_edge = true };
 
-    tw_block_range(&sum.range, &blocks->blocks[from], 1);
-    return sum;
+    way_sum(out, blocks, from * 2 + 1, times);
+    out->to = blocks->blocks[to].start;
+    out->is_edge = true;
 }
 
 static void settle_steps(struct tw_code *code)
 {
     struct tw_sums *sums = code->sums;
 
+    if (sums->bytes && !sums->undone_count) /* what is in a byte cannot be taken back */
+        tw_sums_steps_to_bytes(code);
     while (sums->step_count) {
-        const struct tw_summed *summed = &sums->steps[--sums->step_count];
-        struct tw_blocks *blocks = space_of(code, summed->space);
-        struct tw_step_sum *step = &blocks->steps[summed->number];
+        const uint64_t summed = sums->steps[--sums->step_count];
+        struct tw_blocks *blocks = space_of_summed(code, summed);
+        struct tw_step_sum *step = &blocks->steps[(uint32_t)summed];
         const uint32_t times = step->times;
 
         step->times = 0;
         if (times)
-            add_step(blocks, summed->number, times);
+            add_step(blocks, (uint32_t)summed, times);
     }
     while (sums->undone_count) {
-        const struct tw_summed *undone = &sums->undone[--sums->undone_count];
+        const uint64_t undone = sums->undone[--sums->undone_count];
 
-        take_back(space_of(code, undone->space), undone->number);
+        take_back(space_of_summed(code, undone), (uint32_t)undone);
     }
 }
 
-/* A way with times; false: there is no more. */
-static bool next_way(struct tw_code *code, struct tw_range_sum *out)
+static void put_ways_into_bytes(struct tw_code *code)
 {
     struct tw_sums *sums = code->sums;
 
     while (sums->way_count) {
-        const struct tw_summed *summed = &sums->ways[--sums->way_count];
-        struct tw_blocks *blocks = space_of(code, summed->space);
-        const uint32_t times = blocks->ways[summed->number].times;
+        const uint64_t summed = sums->ways[--sums->way_count];
+        struct tw_blocks *blocks = space_of_summed(code, summed);
+        struct tw_sum_way *way = &blocks->ways[(uint32_t)summed];
 
-        blocks->ways[summed->number].times = 0;
-        if (!times)
-            continue;
-        *out = (struct tw_range_sum){ .times = times };
-        tw_block_range(&out->range, &blocks->blocks[summed->number / 2], summed->number & 1);
-        return true;
+        if (way->times)
+            tw_sums_way_to_byte(blocks, (uint32_t)summed, way->times);
+        way->times = 0;
     }
-    return false;
+}
+
+/* Ways with times; how many. */
+static size_t take_ways(struct tw_code *code, struct tw_range_sum *out, size_t room)
+{
+    struct tw_sums *sums = code->sums;
+    size_t at = sums->way_count, count = 0;
+
+    while (count < room && at) {
+        const uint64_t summed = sums->ways[--at];
+        struct tw_blocks *blocks = space_of_summed(code, summed);
+        struct tw_sum_way *way = &blocks->ways[(uint32_t)summed];
+
+        way_sum(&out[count], blocks, (uint32_t)summed, way->times);
+        count += way->times != 0;
+        way->times = 0;
+    }
+    sums->way_count = at;
+    return count;
 }
 
 static bool next_edge(struct tw_code *code, struct tw_range_sum *out)
@@ -417,13 +462,13 @@ static bool next_edge(struct tw_code *code, struct tw_range_sum *out)
     if (sums->used_count) {
         const struct tw_edge_sum edge = take_edge(sums);
 
-        *out = edge_of(code, edge.key, edge.times);
+        edge_sum(out, code, edge.key, edge.times);
         return true;
     }
     if (!sums->edge_times.count)
         return false;
     if (tw_map_next(&sums->edge_times, &sums->edge_at, &key, &times)) {
-        *out = edge_of(code, key, *times);
+        edge_sum(out, code, key, *times);
         return true;
     }
     tw_map_clear(&sums->edge_times);
@@ -437,10 +482,11 @@ size_t tw_sums_next(struct tw_code *code, struct tw_range_sum *out, size_t room)
     size_t count = 0;
 
     settle_steps(code);
+    if (sums->bytes)
+        put_ways_into_bytes(code);
     for (; count < room && sums->kept_count; count++)
         out[count] = sums->kept[--sums->kept_count];
-    while (count < room && next_way(code, &out[count]))
-        count++;
+    count += take_ways(code, out + count, room - count);
     while (count < room && next_edge(code, &out[count]))
         count++;
     return count;
@@ -448,10 +494,13 @@ size_t tw_sums_next(struct tw_code *code, struct tw_range_sum *out, size_t room)
 
 void tw_sums_forget(struct tw_code *code)
 {
+    struct tw_sum_bytes *bytes = code->sums->bytes;
     struct tw_range_sum ignored[16];
 
+    code->sums->bytes = NULL;
     while (tw_sums_next(code, ignored, TW_LENGTH(ignored)))
         continue;
+    code->sums->bytes = bytes;
 }
 
 void tw_sums_keep(struct tw_code *code)
@@ -459,13 +508,15 @@ void tw_sums_keep(struct tw_code *code)
     struct tw_range_sum sum;
 
     settle_steps(code);
-    while (next_way(code, &sum))
+    while (take_ways(code, &sum, 1))
         keep(code, &sum);
     while (next_edge(code, &sum))
         keep(code, &sum);
     for (size_t i = 0; i < code->space_count; i++) {
         struct tw_blocks *blocks = code->spaces[i];
 
+        if (blocks->places)
+            memset(blocks->places, 0, blocks->place_room * sizeof *blocks->places);
         if (blocks->steps)
             memset(blocks->steps, 0,
                    (blocks->step_room + TW_STEP_WORDS) * sizeof *blocks->steps);

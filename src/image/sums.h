@@ -43,13 +43,22 @@ struct tw_edge_sum {
     uint64_t times;
 };
 
+/* A fuzzer's map, where what is counted goes at once: a byte for each way that has one, up to 255. */
+#define TW_SUM_NO_BYTE UINT32_MAX
+struct tw_sum_bytes {
+    /* Which is that of this range; or TW_SUM_NO_BYTE. */
+    uint32_t (*find)(void *context, const struct tw_element *range);
+    void *context;
+    uint8_t *bytes;
+    uint64_t instructions; /* that were executed ... */
+    uint32_t count;        /* ... and bytes that are not 0 any more, both added to */
+};
+
 struct tw_sums {
-    /* Steps (block * TW_STEP_WORDS + word) and ways with times. */
-    struct tw_summed {
-        uint32_t space, number;
-    } * steps, *ways;
+    /* Steps (block * TW_STEP_WORDS + word) and ways with times, and above each its space. */
+    uint64_t *steps, *ways;
     size_t step_count, step_room, way_count, way_room;
-    struct tw_summed *undone; /* ways that steps counted once too often */
+    uint64_t *undone; /* ways that steps counted once too often */
     size_t undone_count, undone_room;
     /* A hash map, empty once all was taken: it is as large as what is counted at a time, and so stays near. */
     struct tw_edge_sum *edges;
@@ -62,6 +71,7 @@ struct tw_sums {
     /* Of blocks that are no more, and what did not fit a way's times. */
     struct tw_range_sum *kept;
     size_t kept_count, kept_room;
+    struct tw_sum_bytes *bytes; /* or NULL */
     const void *owner;   /* who has not taken yet what is here, or NULL: kept by who takes it */
     bool jumps_are_free; /* RISC-V: only conditional branches use up a decision */
 };
@@ -69,13 +79,18 @@ struct tw_sums {
 /* Code is to be counted from now on; false: no memory. */
 bool tw_sums_begin(struct tw_code *code);
 void tw_sums_free(struct tw_code *code);
+/* From now on tw_sums_next puts ways into these bytes, not among what it gives; false: no memory. */
+bool tw_sums_set_bytes(struct tw_code *code, struct tw_sum_bytes *bytes);
+/* Puts a way's times into its byte; and those of all steps into the bytes of the ways that they are made of. */
+void tw_sums_way_to_byte(struct tw_blocks *blocks, uint32_t way, uint32_t times);
+void tw_sums_steps_to_bytes(struct tw_code *code);
 
 /* Tries to make a step; where it leads then. */
 uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number);
 /* The last way of decisions (a 1 above the last one ends them) from a block on, where each uses up one. */
 uint32_t tw_sums_last(const struct tw_blocks *blocks, uint32_t block, uint64_t decisions);
-/* A step is made that had no times, or as many as fit. */
-void tw_sums_list_step(struct tw_blocks *blocks, uint32_t number);
+/* Lists a step where there is no room, or it was made as often as fits. */
+void tw_sums_list_slowly(struct tw_blocks *blocks, uint32_t number);
 /* An edge that is not at its first place. */
 void tw_sums_add_edge(struct tw_blocks *blocks, uint64_t key);
 /* A way that was the last to be counted is not to be counted. */
@@ -124,6 +139,23 @@ TW_INLINE uint32_t tw_step_end(uint64_t decisions)
 TW_INLINE uint32_t tw_step_number(uint32_t block, uint32_t word)
 {
     return block * TW_STEP_WORDS | word;
+}
+
+/* What is listed. */
+TW_INLINE uint64_t tw_summed(const struct tw_blocks *blocks, uint32_t number)
+{
+    return (uint64_t)blocks->number << 32 | number;
+}
+
+/* A step is made that had no times, or as many as fit. */
+TW_INLINE void tw_sums_list_step(struct tw_blocks *blocks, uint32_t number)
+{
+    struct tw_sums *const sums = blocks->code->sums;
+
+    if (TW_LIKELY(sums->step_count < sums->step_room && blocks->steps[number].times))
+        sums->steps[sums->step_count++] = tw_summed(blocks, number);
+    else
+        tw_sums_list_slowly(blocks, number);
 }
 
 /* Makes a step; where it leads. */

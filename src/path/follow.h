@@ -127,17 +127,8 @@ enum { TW_FOLLOW_MOST = 3 };
 TW_INLINE void tw_follow_emit(struct tw_element *out, const struct tw_block *block,
                               uint32_t taken, uint64_t index)
 {
-    uint64_t tail;
-
+    tw_block_range(out, block, taken);
     out->index = index;
-    memcpy(&out->start, &block->start, 16);
-    memcpy(&tail, &block->count, 8);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    tail |= (uint64_t)taken << 16;
-#else
-    tail |= (uint64_t)taken << 40; /* TW_RANGE_EXECUTED in flags */
-#endif
-    memcpy(&out->count, &tail, 8);
 }
 
 /* How the next range hangs together with the last one, where ranges are counted. */

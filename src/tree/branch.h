@@ -106,6 +106,7 @@ struct tw_tree {
     struct tw_counter counter; /* config.counter leads here, or is NULL */
     tw_quiet_fn *quiet;        /* asked what may be left out; NULL: nothing */
     void *quiet_context;
+    struct tw_sum_bytes *sum_bytes; /* where counts go, or NULL */
     struct tw_fault fault;
     struct tw_unframer *unframer; /* NULL: unframed */
     struct tw_branch **branches;  /* ascending by ID, then src */

@@ -127,7 +127,9 @@ static enum tw_status set_up_code(struct tw_branch *branch, const struct tw_tree
             return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for basic blocks");
         branch->owns_code = true;
     }
-    if ((tw_counts_ranges(tree) && !tw_sums_begin(branch->code)) || !begin_quiet(branch))
+    if ((tw_counts_ranges(tree) &&
+         (!tw_sums_begin(branch->code) || !tw_sums_set_bytes(branch->code, tree->sum_bytes))) ||
+        !begin_quiet(branch))
         return tw_fail(&tree->fault, TW_E_MEMORY, "no memory for counts");
     tw_follow_init(&branch->follow, branch->code);
     branch->follow.has_return_stack = config->links_are_special;

@@ -77,3 +77,15 @@ void tw_tally_merge(const struct tw_branch *whose, struct tw_tally *tally)
     counter->merge(counter->context, &tally->first, &batch);
     tw_tally_clear(tree, tally);
 }
+
+enum tw_status tw_tally_bytes(struct tw_tree *tree, struct tw_sum_bytes *bytes)
+{
+    tree->sum_bytes = bytes;
+    for (size_t i = 0; i < tree->branch_count; i++) {
+        struct tw_code *code = tree->branches[i]->code;
+
+        if (code && code->sums && !tw_sums_set_bytes(code, bytes))
+            return TW_E_MEMORY;
+    }
+    return TW_OK;
+}

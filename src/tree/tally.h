@@ -26,6 +26,9 @@ void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally);
 /* Adds it to the whole, and empties it. */
 void tw_tally_merge(const struct tw_branch *whose, struct tw_tally *tally);
 
+/* What decoders count goes into these bytes; edges and elements as ever.  For a tree with one thread. */
+enum tw_status tw_tally_bytes(struct tw_tree *tree, struct tw_sum_bytes *bytes);
+
 /* Workers count too, and their elements go nowhere else: no error log waits for them. */
 static inline bool tw_counts_apart(const struct tw_tree *tree)
 {
