@@ -69,15 +69,16 @@ static bool is_fast(const struct tw_etmv4_decoder *decoder, const struct tw_foll
 }
 
 /* size: hot loop */
-/* Atoms and plain addresses, until something else comes or the room is used up.  Returns the
-   packet at which the path broke off (stage->at is behind it), or NULL. */
-static const uint8_t *fast_packets(struct tw_stage *stage)
+/* Atoms and plain addresses up to `end`, until something else comes or the room is used up.  Returns the
+   packet at which the path broke off (stage->at is behind it), or NULL.  FAST_MARGIN bytes behind `end` may be looked at; if it
+   `is_cut` they mean nothing, and what was taken may be the last packet. */
+TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const end,
+                                   const bool is_cut)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
     struct tw_follow *follow = stage->follow;
     struct tw_follow_track track = tw_track_begin(follow);
     const uint8_t *at = stage->at;
-    const uint8_t *const end = stage->end - FAST_MARGIN;
     const uint8_t *stretch_end = at;
     struct tw_position position = stage->position; /* of addresses, not offsets */
     struct tw_element *out = stage->out;
@@ -87,7 +88,7 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
     /* Elements that were written before, but not marked yet. */
     struct tw_element *unmarked = is_marked && stage->marked != out ? stage->marked : NULL;
     bool wants_mark = unmarked != NULL; /* the next elements do */
-    const uint8_t *failed = NULL;
+    const uint8_t *failed = NULL, *newest = NULL;
     const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
                               tw_etmv4_isa(decoder, decoder->sf, 1) };
 
@@ -117,6 +118,8 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
         if (TW_LIKELY(atoms->count)) {
             const uint64_t index = tw_position_in(&position, (uint64_t)(uintptr_t)at);
 
+            if (is_cut)
+                newest = at;
             if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && !follow->pop_is_pending)) {
                 if (!tw_follow_skip(follow, atoms->count)) /* until an address comes */
                     break;
@@ -141,8 +144,11 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
             continue;
         }
         in = (struct tw_bytes){ .at = at + 1, .end = at + FAST_MARGIN };
-        if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, head))
+        if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, head) ||
+            (is_cut && in.at > end))
             break;
+        if (is_cut)
+            newest = at;
         tw_etmv4_push(decoder->reader.history, entry);
         decoder->sub_isa = entry.sub_isa;
         tw_track_jump(follow, &track, entry.address, isas[entry.sub_isa]);
@@ -153,7 +159,22 @@ static const uint8_t *fast_packets(struct tw_stage *stage)
     stage->out = out;
     if (is_marked && !unmarked)
         stage->marked = failed ? before : out;
+    if (is_cut && newest) {
+        decoder->last_index = tw_stage_index(stage, newest);
+        decoder->last_offset = tw_stage_offset(stage, newest);
+    }
     return failed;
+}
+
+static const uint8_t *fast_packets(struct tw_stage *stage)
+{
+    return take_fast(stage, stage->end - FAST_MARGIN, false);
+}
+
+/* The last ones: many IDs, or small pieces that are fed, have many of these. */
+static TW_NOINLINE const uint8_t *last_packets(struct tw_stage *stage)
+{
+    return take_fast(stage, stage->end, true);
 }
 
 enum { ATOMS_MOST = 24, GATHERED_MOST = 63 }; /* in a packet, and in the word below */
@@ -331,9 +352,10 @@ static const uint8_t *many_packets(struct tw_stage *stage)
 {
     if (stage->follow->sums)
         return count_packets(stage);
-    if (stage->follow->code->quiet && !stage->output->marks.marks)
+    if (stage->follow->code->quiet && !stage->output->marks.marks &&
+        stage->end - stage->at > FAST_MARGIN)
         return quiet_packets(stage);
-    return fast_packets(stage);
+    return stage->end - stage->at > FAST_MARGIN ? fast_packets(stage) : last_packets(stage);
 }
 
 /* Atoms come next, in order: what waits for them comes out before they are looked at, as code may be
@@ -367,7 +389,8 @@ static bool decode_stretch(struct tw_stage *stage)
         }
         if (stage->at == stage->end)
             return true;
-        if (is_fast(decoder, stage->follow) && stage->end - stage->at > FAST_MARGIN) {
+        if (is_fast(decoder, stage->follow) &&
+            (!stage->follow->sums || stage->end - stage->at > FAST_MARGIN)) {
             const uint8_t *failed = many_packets(stage);
 
             if (failed) {

@@ -287,8 +287,6 @@ static TW_NOINLINE bool split_frame(struct tw_unframer *unframer, struct cursor 
     uint8_t id = cursor->id;
     unsigned count;
 
-    if (ids && !(ids & (ids - 1)) && in[2 * tw_lowest_bit(ids)] >> 1 != id)
-        return split_once(unframer, cursor, in, tw_lowest_bit(ids), capture);
     count = tw_cut_frame(cuts, &id, in, ids, true);
     for (unsigned i = 0; i < count; i++) {
         if (cuts[i].id != cursor->id && !change(unframer, cursor, cuts[i].id))
@@ -387,9 +385,12 @@ TW_INLINE bool take_frame(struct tw_unframer *unframer, struct cursor *cursor,
     }
     if (ids && (ids & (ids - 1)) == 0 && cursor->kind == STREAM_KEEP) {
         const unsigned slot = tw_slot_of(ids);
+        const uint8_t next = in[(size_t)2 * slot] >> 1;
 
-        if (in[(size_t)2 * slot] >> 1 == cursor->id)
+        if (next == cursor->id)
             return give_renamed(unframer, cursor, frame, slot, capture);
+        if (next != 0x7f)
+            return split_once(unframer, cursor, in, slot, capture);
     }
     return !tw_halves_name_7f(frame) && split_apart(unframer, cursor, in, capture);
 }

@@ -29,6 +29,7 @@ struct tw_branch {
     /* ... or several share its stream, and it has no decoder; or NULL */
     struct tw_shared *shared;
     struct tw_shared_part *part; /* of one such source: its packets; or NULL */
+    bool src_is_id;              /* see struct tw_batch */
     uint32_t order;              /* place in the tree's list */
     void *config;
     struct tw_code *code; /* may be shared with other branches */
@@ -51,8 +52,11 @@ struct tw_branch {
     struct tw_element *elements;
     struct tw_retained *retained; /* who else has the elements; NULL: nobody */
     size_t count, given;          /* in `elements`: there, and handed out already */
-    struct tw_mark *marks;
-    size_t mark_count, next_mark;
+    struct tw_mark *marks;        /* room for one more than elements */
+    const struct tw_mark
+        *mark; /* of the next element; behind the last one comes the end of all */
+    struct tw_mark no_marks
+        [2]; /* where there are none: the elements come before those of other branches */
     struct tw_tally *tally; /* of what the caller's thread counts; or NULL */
     size_t view_size;
     struct tw_segment_list *list; /* NULL: there are no other threads */
@@ -80,6 +84,18 @@ struct tw_branch {
     bool knows_gap;     /* next_gap is worked out */
     bool is_understood; /* the last packet handed out was */
 };
+
+/* The branch's elements are new: so many, with so many marks. */
+static inline void tw_branch_renew(struct tw_branch *branch, size_t count, size_t mark_count)
+{
+    struct tw_mark *marks = mark_count ? branch->marks : branch->no_marks;
+
+    marks[mark_count ? mark_count : 1] =
+        (struct tw_mark){ .released = UINT64_MAX, .first = count };
+    branch->mark = marks;
+    branch->count = count;
+    branch->given = 0;
+}
 
 /* A branch that has elements.  The key is the capture offset at which the next of them was released,
    and below it the branch's place among all, which ascend by ID. */
@@ -122,7 +138,8 @@ struct tw_tree {
     void *on_run_context;
     bool is_merged;       /* several branches have bytes: their elements are brought in order */
     struct tw_live *live; /* merging: a queue by key, see elements.c; none: not known yet */
-    size_t live_first, live_count, live_room;
+    size_t live_room;
+    struct tw_live *live_first, *live_end, *live_limit;
     enum tw_status broken;     /* sticky */
     struct tw_custom *customs; /* protocols of the caller */
     struct tw_kept *kept;      /* see tw_tree_keep */

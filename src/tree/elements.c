@@ -30,8 +30,8 @@ static bool has_room(struct tw_branch *branch, bool is_merged)
         branch->elements =
             tw_take_raw(allocator, branch->tree->config.batch_room * sizeof *branch->elements);
     if (is_merged && !branch->marks)
-        branch->marks =
-            tw_take_raw(allocator, branch->tree->config.batch_room * sizeof *branch->marks);
+        branch->marks = tw_take_raw(allocator, (branch->tree->config.batch_room + 1) *
+                                                   sizeof *branch->marks);
     if (branch->tree->config.counter && !branch->tally) {
         branch->tally = tw_tally_new(branch->tree);
         if (!branch->tally)
@@ -95,9 +95,7 @@ static enum tw_status fill_shared(struct tw_branch *branch, bool is_merged)
     if (is_merged)
         output.marks.marks = branch->marks;
     tw_shared_fill(branch, &output);
-    branch->count = batch.count;
-    branch->given = branch->next_mark = 0;
-    branch->mark_count = output.marks.count;
+    tw_branch_renew(branch, batch.count, output.marks.count);
     count_elements(branch, batch.elements, batch.count);
     return TW_OK;
 }
@@ -147,17 +145,14 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
     branch->stats.seen.bytes += in.used - branch->used;
     branch->stats.seen.unsynced_bytes += output.unsynced;
     branch->used = in.used;
-    branch->count = batch.count;
-    branch->given = 0;
-    branch->mark_count = output.marks.count;
-    branch->next_mark = 0;
+    tw_branch_renew(branch, batch.count, output.marks.count);
     branch->is_idle = status == TW_MORE;
     branch->is_full = status == TW_OK;
     count_elements(branch, batch.elements, batch.count);
     return status < 0 ? status : TW_OK;
 }
 
-TW_INLINE void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t until)
+TW_INLINE void show(struct tw_branch *branch, struct tw_batch *batch, size_t until)
 {
     batch->elements = branch->elements + branch->given;
     batch->count = batch->room = until - branch->given;
@@ -165,33 +160,28 @@ TW_INLINE void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t
     batch->source = branch->source;
     batch->id = branch->id;
     batch->src = branch->src;
-    batch->src_is_id =
-        branch->part && !branch->id && (branch->protocol->flags & TW_PROTOCOL_SRC_IS_ID) != 0;
+    batch->src_is_id = branch->src_is_id;
     branch->given = until;
+}
+
+static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t until)
+{
+    show(branch, batch, until);
     if (TW_UNLIKELY(branch->tree->config.errors))
         tw_report_elements(branch, batch);
     if (TW_UNLIKELY(branch->tree->config.counter != NULL))
         tw_tally_count(branch->tree, branch->tally, batch);
 }
 
-/* Where the branch's next element was released. */
-static uint64_t released(const struct tw_branch *branch)
+/* Where the elements of this branch end that were released no later than `limit`. */
+TW_INLINE size_t released_until(struct tw_branch *branch, uint64_t limit)
 {
-    return branch->next_mark < branch->mark_count ? branch->marks[branch->next_mark].released
-                                                  : 0;
-}
+    const struct tw_mark *mark = branch->mark;
 
-/* All of this branch's elements that were released no later than `limit`. */
-static void hand_out_until(struct tw_branch *branch, struct tw_batch *batch, uint64_t limit)
-{
-    size_t until;
-
-    while (branch->next_mark < branch->mark_count &&
-           branch->marks[branch->next_mark].released <= limit)
-        branch->next_mark++;
-    until = branch->next_mark < branch->mark_count ? branch->marks[branch->next_mark].first
-                                                   : branch->count;
-    hand_out(branch, batch, until > branch->given ? until : branch->count);
+    while (mark->released <= limit)
+        mark++;
+    branch->mark = mark;
+    return mark->first > branch->given ? mark->first : branch->count;
 }
 
 static bool has_elements(const struct tw_branch *branch)
@@ -231,9 +221,7 @@ static TW_NOINLINE enum tw_status next_of_end(struct tw_tree *tree, struct tw_ba
         branch->is_ended = status == TW_END;
         if (made.count && made.elements[made.count - 1].type == TW_ELEMENT_EO_TRACE)
             made.elements[made.count - 1].count = branch->follow.lost_atoms;
-        branch->count = made.count;
-        branch->given = 0;
-        branch->mark_count = 0;
+        tw_branch_renew(branch, made.count, 0);
         count_elements(branch, made.elements, made.count);
         if (made.count) {
             hand_out(branch, batch, made.count);
@@ -243,8 +231,8 @@ static TW_NOINLINE enum tw_status next_of_end(struct tw_tree *tree, struct tw_ba
     return TW_END;
 }
 
-/* Elements for the branch, if there are any in what is held. */
-TW_INLINE enum tw_status fill_up(struct tw_branch *branch)
+/* What was handed out is used up: more from what is held, if there is any. */
+static TW_NOINLINE enum tw_status refill(struct tw_branch *branch)
 {
     while (!has_elements(branch) && !branch->is_idle) {
         const bool is_merged = branch->tree->is_merged;
@@ -257,6 +245,12 @@ TW_INLINE enum tw_status fill_up(struct tw_branch *branch)
         }
     }
     return TW_OK;
+}
+
+/* Elements for the branch, if there are any in what is held. */
+TW_INLINE enum tw_status fill_up(struct tw_branch *branch)
+{
+    return TW_LIKELY(has_elements(branch)) ? TW_OK : refill(branch);
 }
 
 static enum tw_status next_in_turn(struct tw_tree *tree, struct tw_batch *batch)
@@ -278,35 +272,42 @@ static enum tw_status next_in_turn(struct tw_tree *tree, struct tw_batch *batch)
 /* Where the branch's next element was released; ties go by ID and src. */
 static uint64_t key_of(const struct tw_branch *branch)
 {
-    return released(branch) << TW_LIVE_ORDER_BITS | branch->order;
+    return branch->mark->released << TW_LIVE_ORDER_BITS | branch->order;
 }
 
 /* Adds a branch to the queue of those that have elements, from behind: IDs mostly take turns, so that
-   it belongs there or nearly so. */
+   it belongs there or nearly so.  Before the queue and behind it stands what comes first and last of all. */
 TW_INLINE void join(struct tw_tree *tree, struct tw_branch *branch)
 {
     const struct tw_live joining = { key_of(branch), branch };
-    struct tw_live *at;
+    struct tw_live *at = tree->live_end++;
 
-    if (tree->live_first + tree->live_count == tree->live_room) {
-        memmove(tree->live, tree->live + tree->live_first,
-                tree->live_count * sizeof *tree->live);
-        tree->live_first = 0;
-    }
-    at = tree->live + tree->live_first + tree->live_count;
-    for (; at > tree->live + tree->live_first && at[-1].key > joining.key; at--)
+    at[1].key = UINT64_MAX;
+    for (; at[-1].key > joining.key; at--)
         at[0] = at[-1];
     *at = joining;
-    tree->live_count++;
+}
+
+/* The queue has reached the end of its memory: it moves to the front. */
+static TW_NOINLINE void move_live(struct tw_tree *tree)
+{
+    const size_t count = (size_t)(tree->live_end - tree->live_first);
+
+    memmove(tree->live + 1, tree->live_first, (count + 1) * sizeof *tree->live);
+    tree->live_first = tree->live + 1;
+    tree->live_end = tree->live_first + count;
 }
 
 /* All branches that have elements. */
 static TW_NOINLINE enum tw_status find_live(struct tw_tree *tree)
 {
-    tree->live_first = tree->live_count = 0;
     /* Twice the room that is needed, so that the queue seldom has to move to the front. */
-    if (!TW_GROW(tree->config.allocator, &tree->live, &tree->live_room, 2 * tree->branch_count))
+    if (!TW_GROW(tree->config.allocator, &tree->live, &tree->live_room,
+                 2 * tree->branch_count + 4))
         return tree->broken = TW_E_MEMORY;
+    tree->live_limit = tree->live + tree->live_room - 1;
+    tree->live_first = tree->live_end = tree->live + 1;
+    tree->live[0].key = 0;
     for (size_t i = 0; i < tree->branch_count; i++) {
         const enum tw_status status = fill_up(tree->branches[i]);
 
@@ -319,47 +320,55 @@ static TW_NOINLINE enum tw_status find_live(struct tw_tree *tree)
 }
 
 /* The branch that was handed out from last may be used up: only now may its batch be filled. */
-static enum tw_status renew_first(struct tw_tree *tree)
+TW_INLINE enum tw_status renew_first(struct tw_tree *tree)
 {
-    struct tw_branch *branch = tree->live[tree->live_first].branch;
+    struct tw_branch *branch = tree->live_first->branch;
     const enum tw_status status = fill_up(branch);
 
     if (status != TW_OK)
         return status;
-    tree->live_first++;
-    tree->live_count--;
-    if (has_elements(branch))
+    if (TW_UNLIKELY(tree->live_end == tree->live_limit))
+        move_live(tree);
+    tree->live_first++->key = 0;
+    if (TW_LIKELY(has_elements(branch)))
         join(tree, branch);
     return TW_OK;
 }
 
+/* Of the first branch up to `limit`, where triggers and flushes wait that may come first, or in between. */
+static TW_NOINLINE void hand_out_marked(struct tw_tree *tree, struct tw_batch *batch,
+                                        uint64_t limit)
+{
+    struct tw_branch *branch = tree->live_first->branch;
+    const uint64_t own = branch->mark->released, marker = tw_markers_released(tree);
+
+    if (marker < own)
+        tw_markers_hand_out(tree, batch, own);
+    else
+        hand_out(branch, batch, released_until(branch, marker < limit ? marker : limit));
+}
+
 static enum tw_status next_merged(struct tw_tree *tree, struct tw_batch *batch)
 {
-    const enum tw_status status = tree->live_count ? renew_first(tree) : find_live(tree);
-    const struct tw_live *first = tree->live + tree->live_first;
+    const enum tw_status status =
+        tree->live_first != tree->live_end ? renew_first(tree) : find_live(tree);
+    const struct tw_live *first = tree->live_first;
     uint64_t limit;
 
     if (status != TW_OK)
         return status;
-    if (!tree->live_count)
+    if (first == tree->live_end)
         return TW_MORE;
     /* Up to where the next branch has something to say. */
-    limit = (tree->live_count > 1 ? first[1].key : UINT64_MAX) >> TW_LIVE_ORDER_BITS;
-    if (TW_UNLIKELY(tw_markers_wait(tree))) {
-        const uint64_t own = released(first->branch), marker = tw_markers_released(tree);
-
-        if (marker < own) {
-            tw_markers_hand_out(tree, batch, own);
-            return TW_OK;
-        }
-        if (marker < limit)
-            limit = marker;
-    }
-    hand_out_until(first->branch, batch, limit);
+    limit = first[1].key >> TW_LIVE_ORDER_BITS;
+    if (TW_UNLIKELY(tw_markers_wait(tree)))
+        hand_out_marked(tree, batch, limit);
+    else
+        hand_out(first->branch, batch, released_until(first->branch, limit));
     return TW_OK;
 }
 
-static enum tw_status next(struct tw_tree *tree, struct tw_batch *batch)
+static TW_NOINLINE enum tw_status next(struct tw_tree *tree, struct tw_batch *batch)
 {
     enum tw_status status;
 
@@ -407,11 +416,32 @@ static TW_NOINLINE enum tw_status next_sized(struct tw_tree *tree, struct tw_bat
     return status;
 }
 
+/* The most frequent case of many branches by far: the one that was handed out from last has more, and nothing else is to be done. */
+TW_INLINE bool next_in_queue(struct tw_tree *tree, struct tw_batch *batch)
+{
+    struct tw_live *first = tree->live_first;
+    struct tw_branch *branch;
+
+    if (first == tree->live_end || tree->live_end == tree->live_limit || tree->config.errors ||
+        tw_markers_wait(tree) || tree->broken != TW_OK ||
+        atomic_load_explicit(&tree->is_cancelled, memory_order_relaxed))
+        return false;
+    branch = first->branch;
+    if (!has_elements(branch))
+        return false;
+    first->key = 0;
+    tree->live_first = ++first;
+    join(tree, branch);
+    branch = first->branch;
+    show(branch, batch, released_until(branch, first[1].key >> TW_LIVE_ORDER_BITS));
+    return true;
+}
+
 enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
 {
     if (!tree || !batch)
         return TW_E_ARGUMENT;
     if (TW_LIKELY(batch->size == sizeof *batch && !tree->config.counter))
-        return next(tree, batch);
+        return next_in_queue(tree, batch) ? TW_OK : next(tree, batch);
     return next_sized(tree, batch);
 }

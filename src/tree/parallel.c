@@ -252,10 +252,7 @@ static void take_chunk(struct tw_pool *pool, struct tw_branch *branch,
         branch->marks = chunk->marks;
         chunk->marks = marks;
     }
-    branch->count = chunk->count;
-    branch->given = 0;
-    branch->mark_count = chunk->mark_count;
-    branch->next_mark = 0;
+    tw_branch_renew(branch, chunk->count, chunk->mark_count);
     if (segment->by && chunk->is_guess && !branch->protocol->rebase)
         tw_follow_rebase(branch->elements, branch->count, segment->by);
     else if (segment->by && chunk->is_guess)
@@ -336,10 +333,7 @@ static enum tw_status decode_directly(struct tw_pool *pool, struct tw_segment_li
         if (job->segment->state.failed)
             status = TW_E_MEMORY;
     }
-    branch->count = chunk.count;
-    branch->given = 0;
-    branch->mark_count = chunk.mark_count;
-    branch->next_mark = 0;
+    tw_branch_renew(branch, chunk.count, chunk.mark_count);
     branch->stats.seen.unsynced_bytes += chunk.unsynced;
     if (pool->tree->config.counts_elements)
         tw_stats_count(&branch->stats, chunk.elements, chunk.count);

@@ -24,7 +24,7 @@ enum {
 struct tw_chunk {
     struct tw_chunk *next;
     struct tw_element *elements; /* tw_tree_config.batch_room */
-    struct tw_mark *marks;       /* as many, or NULL */
+    struct tw_mark *marks;       /* one more, or NULL */
     size_t count, mark_count;
     uint64_t unsynced; /* tw_output.unsynced */
     bool is_guess;     /* elements tell of a total that was a guess */

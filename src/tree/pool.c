@@ -33,7 +33,7 @@ static struct tw_chunk *take_chunk(struct tw_pool *pool, bool is_merged)
             tw_take_raw(allocator, pool->tree->config.batch_room * sizeof *chunk->elements);
     if (is_merged && !chunk->marks)
         chunk->marks =
-            tw_take_raw(allocator, pool->tree->config.batch_room * sizeof *chunk->marks);
+            tw_take_raw(allocator, (pool->tree->config.batch_room + 1) * sizeof *chunk->marks);
     chunk->next = NULL;
     chunk->count = chunk->mark_count = 0;
     if (chunk->elements && (chunk->marks || !is_merged))

@@ -279,6 +279,7 @@ enum tw_status tw_tree_add_src(struct tw_branch *trunk, struct tw_branch **added
     if (!branch)
         return TW_E_MEMORY;
     branch->id = trunk->id;
+    branch->src_is_id = !trunk->id && (trunk->protocol->flags & TW_PROTOCOL_SRC_IS_ID);
     branch->user = trunk->user;
     branch->source = trunk->source;
     branch->src = src;

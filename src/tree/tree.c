@@ -182,7 +182,7 @@ static enum tw_status refresh_all(struct tw_tree *tree, enum tw_status status)
 {
     size_t live = 0;
 
-    tree->live_count = 0;
+    tree->live_end = tree->live_first;
     tree->packets_from = NULL;
     for (size_t i = 0; i < tree->branch_count; i++) {
         struct tw_branch *branch = tree->branches[i];
@@ -320,8 +320,8 @@ static void reset_branch(struct tw_branch *branch)
         branch->code->sums->owner = NULL;
     }
     branch->tree->packets_from = NULL;
-    branch->used = branch->read_used = branch->count = branch->given = 0;
-    branch->mark_count = branch->next_mark = 0;
+    branch->used = branch->read_used = 0;
+    tw_branch_renew(branch, 0, 0);
     branch->stream.size = 0;
     branch->is_idle = branch->is_full = branch->is_read_idle = branch->is_ended = false;
     branch->has_packet = branch->has_run = false;

@@ -224,8 +224,8 @@ enum tw_status tw_tree_return(struct tw_tree *tree)
     tw_state_load(&mark->state);
     visit(branch, &mark->state);
     copy_stats(&branch->stats, &mark->stats, tree->config.counts_elements);
-    branch->used = branch->count = branch->given = 0;
-    branch->mark_count = branch->next_mark = 0;
+    branch->used = 0;
+    tw_branch_renew(branch, 0, 0);
     branch->is_full = branch->is_ended = false;
     tree->size = 0;
     tree->offset = mark->done;
