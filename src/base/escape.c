@@ -2,6 +2,7 @@
 /* Text of any origin made fit for output. */
 #include "base/escape.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static const char digits[] = "0123456789abcdef";
@@ -48,11 +49,30 @@ static size_t put_unicode(char *out, unsigned value)
     return 6;
 }
 
+/* Whether each of eight characters stands for itself in any form: none is a control character, a quote, a backslash or beyond ASCII. */
+static int are_plain(uint64_t eight)
+{
+    const uint64_t ones = 0x0101010101010101, tops = ones << 7;
+    const uint64_t quotes = eight ^ ones * '"', slashes = eight ^ ones * '\\',
+                   deletes = eight ^ ones * 0x7f;
+
+    /* What is less than 1, or than a space, borrows its top bit. */
+    return !(
+        ((eight - ones * ' ') | (quotes - ones) | (slashes - ones) | (deletes - ones) | eight) &
+        tops);
+}
+
 /* Copies what needs no escape in any form, as far as that goes; nearly every name is nothing else. */
 static size_t copy_plain(char *out, const char *text, size_t size)
 {
     size_t i = 0;
 
+    for (uint64_t eight; i + sizeof eight <= size; i += sizeof eight) {
+        memcpy(&eight, text + i, sizeof eight);
+        if (!are_plain(eight))
+            break;
+        memcpy(out + i, &eight, sizeof eight);
+    }
     for (; i < size && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' && text[i] != '\\';
          i++)
         out[i] = text[i];

@@ -152,12 +152,38 @@ static void texts_use_them(void **state)
     CHECK(text.failed);
 }
 
+/* Eight characters are looked at together: each byte at each place among plain ones is what it is alone. */
+static void each_byte_among_plain_ones(void **state)
+{
+    enum { SIZE = 19 };
+    const struct {
+        size_t (*escape)(char *out, const char *text, size_t size);
+    } forms[] = { { tw_escape_json }, { tw_escape_text } };
+
+    (void)state;
+    for (unsigned form = 0; form < LENGTH(forms); form++)
+        for (unsigned byte = 0; byte < 256; byte++)
+            for (size_t at = 0; at < SIZE; at++) {
+                char in[SIZE], got[TW_ESCAPE_JSON_MOST * SIZE],
+                    want[TW_ESCAPE_JSON_MOST * SIZE];
+                size_t size = at;
+
+                memset(in, byte & 1 ? ' ' : '~',
+                       sizeof in); /* the first and the last plain one */
+                in[at] = (char)byte;
+                memcpy(want, in, at);
+                size += forms[form].escape(want + size, in + at, 1);
+                memcpy(want + size, in + at + 1, SIZE - at - 1);
+                size += SIZE - at - 1;
+                CHECK_BYTES(got, forms[form].escape(got, in, SIZE), want, size);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(escapes_each_row),
-        cmocka_unit_test(knows_every_character),
-        cmocka_unit_test(any_bytes_are_fit_for_output),
+        cmocka_unit_test(escapes_each_row),      cmocka_unit_test(each_byte_among_plain_ones),
+        cmocka_unit_test(knows_every_character), cmocka_unit_test(any_bytes_are_fit_for_output),
         cmocka_unit_test(texts_use_them),
     };
 

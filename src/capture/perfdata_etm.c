@@ -412,6 +412,8 @@ enum tw_status tw_perf_make_blocks(struct tw_perf *perf)
 /* The source of a raw block: that of the CPU it was made on; the first one if that is not said. */
 static bool is_raw_source(const struct tw_perf *perf, size_t source, uint32_t cpu)
 {
+    if (perf->sources[source].cpu != cpu && cpu != TW_NONE)
+        return false; /* soon said of nearly all that are asked for */
     for (size_t i = 0; i < perf->source_count; i++)
         if (perf->sources[i].cpu == cpu)
             return i == source;

@@ -53,11 +53,9 @@ struct tw_branch {
     struct tw_retained *retained; /* who else has the elements; NULL: nobody */
     size_t count, given;          /* in `elements`: there, and handed out already */
     struct tw_mark *marks;        /* room for one more than elements */
-    const struct tw_mark
-        *mark; /* of the next element; behind the last one comes the end of all */
-    struct tw_mark no_marks
-        [2]; /* where there are none: the elements come before those of other branches */
-    struct tw_tally *tally; /* of what the caller's thread counts; or NULL */
+    const struct tw_mark *mark;   /* of the next element; the last is the end of all */
+    struct tw_mark no_marks[2];   /* in their place: elements before those of other branches */
+    struct tw_tally *tally;       /* of what the caller's thread counts; or NULL */
     size_t view_size;
     struct tw_segment_list *list; /* NULL: there are no other threads */
     bool is_idle;                 /* nothing more comes from what is held */

@@ -454,7 +454,7 @@ static struct tw_members *head_members(struct instructions *list, const struct t
     if (list->lines->buffer)
         tw_put_text(head, LINE_BUF, list->lines->buffer);
     if (list->session->perf)
-        lines_put_who(head, part);
+        lines_put_who(list->lines, head, part);
     return head;
 }
 

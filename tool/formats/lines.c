@@ -60,11 +60,30 @@ void lines_print_who(char out[LINE_WHO_ROOM], const struct tw_part *part)
                    time, (int32_t)(who->thread ? who->pid : who->tid), (int32_t)who->tid);
 }
 
-void lines_put_who(struct tw_members *out, const struct tw_part *part)
+void lines_begin_part(struct lines *lines, const struct tw_part *part)
+{
+    lines->part = lines->run ? part : NULL;
+    lines->named = part;
+    lines->knows_who = false;
+}
+
+/* For people: made once for all lines of a part. */
+static const char *told_who(struct lines *lines, const struct tw_part *part)
+{
+    if (!lines->knows_who) {
+        char text[LINE_WHO_ROOM];
+
+        lines_print_who(text, part);
+        (void)snprintf(lines->who, sizeof lines->who, "%s%s", text, part->who.comm);
+        lines->knows_who = true;
+    }
+    return lines->who;
+}
+
+void lines_put_who(struct lines *lines, struct tw_members *out, const struct tw_part *part)
 {
     const struct tw_who *who = &part->who;
     const uint32_t pid = who->thread ? who->pid : who->tid;
-    char text[LINE_WHO_ROOM];
 
     if (who->cpu == TW_NONE)
         return;
@@ -74,8 +93,8 @@ void lines_put_who(struct tw_members *out, const struct tw_part *part)
     tw_put_text(out, LINE_COMM, who->comm);
     if (has_time(part))
         tw_put(out, LINE_TIME, part->when.not_before);
-    lines_print_who(text, part);
-    tw_put_format(out, LINE_WHO, "%s%s", text, who->comm);
+    if (tw_is_wanted(out, LINE_WHO))
+        tw_put_text(out, LINE_WHO, told_who(lines, part));
 }
 
 void lines_put_where(struct tw_members *out, struct tw_run *run, const struct tw_part *part,
@@ -127,7 +146,7 @@ static void put_function(struct tw_members *out, struct tw_run *run, const struc
                       link - symbol.address);
 }
 
-static void put_own(const struct lines *lines, struct tw_members *out,
+static void put_own(struct lines *lines, struct tw_members *out,
                     const struct tw_element *element, const struct tw_batch *of)
 {
     const bool has_address =
@@ -139,7 +158,7 @@ static void put_own(const struct lines *lines, struct tw_members *out,
     if (lines->clock && element->type == TW_ELEMENT_TIMESTAMP)
         put_seconds(out, element->timestamp, lines->clock);
     if (lines->part) {
-        lines_put_who(out, lines->part);
+        lines_put_who(lines, out, lines->part);
         if (has_address)
             lines_put_where(out, lines->run, lines->part, element->start);
     }
@@ -256,8 +275,7 @@ static void take_elements(struct sink *sink, const struct tw_part *part)
     const bool lists_errors = session->options->errors && !session_is_filtered(session);
     const struct tw_batch *batch = &part->batch;
 
-    sink->lines.part = sink->lines.run ? part : NULL;
-    sink->lines.named = part;
+    lines_begin_part(&sink->lines, part);
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
 
