@@ -279,6 +279,27 @@ def a_growing_file_is_followed(tool):
 
 
 @case
+def sources_of_a_growing_file(tool):
+    """A live input has the sources that are named, in frames where there are several: what the file whole has, comes."""
+    tool.write("itm.bin", SYNC + HELLO + OTHER)
+    tool.write("other.bin", SYNC + OTHER)
+    tool.run("pack", "--stream", "0x11:itm.bin", "--stream", "0x12:other.bin", "--align", "16", "-o", "framed.bin")
+    for words in (["--source", "0x11:itm", "--source", "0x12:itm:TCR=0"],
+                  ["--source", "0x11:itm:TCR=0", "--framing", "memory", "--on-error", "resume"],
+                  ["--source", "0x12:itm", "--framing", "memory", "--on-error", "wait", "--assume-sync"]):
+        want = tool.run("channels", "framed.bin", *words).out
+        assert "port" in want, words
+        running = tool.start("channels", "-", *words, stdin=-1)
+        out, err = running.communicate((tool.folder / "framed.bin").read_bytes(), timeout=60)
+        equal(sorted(out.decode().splitlines()), sorted(want.splitlines()), f"{words} {err}")
+    for words, said in ((["--source", "0x11:" + "x" * 40], "there is no protocol"), (["--source", "0x11:nothing"], "nothing"),
+                        (["--source", "0x11:itm:TCR"], "is no configuration")):
+        running = tool.start("channels", "-", *words, stdin=-1)
+        _, err = running.communicate(b"", timeout=60)
+        assert said in err.decode() and running.returncode in (2, 3), (words, err)
+
+
+@case
 def wrong_uses_of_channels(tool):
     tool.write("swo.raw", SYNC)
     tool.run("channels", status=2)

@@ -8,6 +8,7 @@ import shutil
 
 from exec_log import Log
 from harness import add_case, case, corpus, equal
+from plugin_cases import go, lap, rounds as repeated
 
 FULL = os.environ.get("TW_TEST_FULL")
 MUTATIONS = 1000 if FULL else 20  # of each kind
@@ -212,3 +213,43 @@ def diff_shows_source_stack_and_summary(tool):
     assert "--ignore" in tool.run("diff", "a", "a", "--ignore", "nonsense", status=2).err
     assert "equal" in tool.run("diff", "a", "a", "--ignore", "function:leaf", "--symbols", elf).out
     assert "has no packets" in tool.run("diff", "a", "b.exlog.gz", "--packets", status=3).err
+
+
+@case
+def diff_of_captures_with_interrupts(tool):
+    """A program of the M profile with its interrupts and without; its log goes on for the last two instructions."""
+    logs = corpus() / "exec-m" / "logs"
+    log = logs / "m3-nested.exlog.gz"
+    tool.run("encode", log, "--elf", logs / "m3-nested.elf", "--protocol", "etmv4", "-o", "a")
+    counts = []
+    for words in ((), ("--ignore", "interrupts")):
+        counts.append(int(re.search(r"^equal: (\d+) instructions$", tool.run("diff", "a", "a", *words).out, re.M).group(1)))
+        text = tool.run("diff", "a", log, *words, status=1).out
+        equal(re.findall(r"they part after (\d+) instructions|^  A: (ends)$", text, re.M), [(str(counts[-1]), ""), ("", "ends")], text[:400])
+    assert counts[1] < counts[0], counts
+
+
+@case
+def diff_says_where_code_is_missing(tool):
+    """A capture whose code is not there has gaps: nothing is said to be equal that was not seen."""
+    tool.run("encode", truth() / "a64-counts.exlog.gz", "--elf", truth() / "a64-counts.elf", "--protocol", "ete", "-o", "a")
+    shutil.copytree(tool.folder / "a", tool.folder / "b")
+    for path in (tool.folder / "b").glob("*.ini"):
+        lines = path.read_text().split("[dump")[0]
+        if lines != path.read_text():
+            path.write_text(lines)
+    said = tool.run("diff", "a", "b", status=1)
+    assert "they part after 0 instructions" in said.out or "B" in said.out, said.out[:500]
+
+
+@case
+def diff_of_paths_that_repeat(tool):
+    """A REPEAT of a plug-in's trace is as many rounds as it says."""
+    def rounds(name, trace):
+        return [name, *lap(tool, trace, name)[1:]]
+    rest = rounds("a.bin", go(0x4000) + b"T" + repeated(3))[1:]
+    rounds("b.bin", go(0x4000) + 5 * b"T")  # one, one that is repeated, and three times more
+    rounds("c.bin", go(0x4000) + 6 * b"T")
+    one = tool.run("diff", "a.bin", "b.bin", *rest)
+    assert one.out.startswith("equal: "), one.out
+    assert "they part" in tool.run("diff", "a.bin", "c.bin", *rest, status=1).out

@@ -3,7 +3,7 @@
 import json
 import random
 
-from harness import case, equal
+from harness import ROOT, case, equal
 
 SYNC = bytes([0xff, 0xff, 0xff, 0x7f])
 
@@ -165,3 +165,53 @@ def damage_never_stops_it(tool):
             for form in ["memory", "tpiu", "tpiu-hsync", "dstream"]:
                 tool.run("frames", "bad.bin", "--framing", form, "--all", status=None)
                 tool.run("info", "bad.bin", "--framing", form, status=None)
+
+
+def two_buffers(tool, change=lambda bytes_: bytes_):
+    """A snapshot "snap" with the buffer of the demo and the same, changed, behind it; the demo's folder."""
+    demo = ROOT / "tests" / "captures" / "demo"
+    for path in demo.iterdir():
+        tool.write(f"snap/{path.name}", path.read_bytes())
+    tool.write("snap/trace.ini", (demo / "trace.ini").read_text().replace("buffers=buffer0", "buffers=buffer0,buffer1").replace(
+        "[source_buffers]", "[buffer1]\nname=ETB_1\nformat=coresight\nfile=again.bin\n\n[source_buffers]").replace(
+            "=ETB_0\n\n[core", "=ETB_0,ETB_1\n\n[core"))
+    tool.write("snap/again.bin", change((demo / "ETB_0.bin").read_bytes()))
+    return demo
+
+
+@case
+def frames_of_a_part(tool):
+    """--from and --to cut runs where they stand; --source names an ID; several buffers are told apart."""
+    streams, words = streams_for(tool, 5, count=2)
+    tool.run("pack", *words, "--interleave", "7", "-o", "packed.bin")
+    whole = {}
+    for row in lines(tool.run("frames", "packed.bin", "--framing", "memory", "--format", "jsonl")):
+        if "b" in row:
+            whole.update({(row["id"], row["o"] + i): byte for i, byte in enumerate(bytes.fromhex(row["b"]))})
+    parts = {}
+    for first, end in ((0, 0x35), (0x35, 0x97), (0x97, 0x1000000)):
+        for row in lines(tool.run("frames", "packed.bin", "--framing", "memory", "--format", "jsonl", "--from", hex(first),
+                                  "--to", hex(end))):
+            if "b" in row:
+                assert first <= row["i"] < end, row
+                parts.update({(row["id"], row["o"] + i): byte for i, byte in enumerate(bytes.fromhex(row["b"]))})
+    equal(parts, whole, "the parts together")
+    ident = min(streams)
+    rows = lines(tool.run("frames", "packed.bin", "--framing", "memory", "--format", "jsonl", "--id", hex(ident)))
+    equal({row["id"] for row in rows if "b" in row}, {ident})
+
+
+@case
+def frames_of_several_buffers(tool):
+    """Each line says which buffer it is of, of a source that is named nothing else comes, and what was lost is told."""
+    snapshot = two_buffers(tool, lambda bytes_: bytes_[:160] + bytes([0xff] * 16) + bytes(7))
+    rows = lines(tool.run("frames", "snap", "--format", "jsonl", "--all", status=1))
+    equal({row["buf"] for row in rows if "buf" in row}, {"ETB_0", "ETB_1"})
+    equal([(row["buf"], row["why"], row["n"]) for row in rows if row.get("t") == "LOST"],
+          [("ETB_1", "lost-sync", 16), ("ETB_1", "incomplete", 7)], "lost")
+    plain = lines(tool.run("frames", snapshot, "--format", "jsonl"))
+    name = next(json.loads(line)["name"] for line in tool.run("info", "snap", "--format", "jsonl").out.splitlines() if '"SOURCE"' in line)
+    named = lines(tool.run("frames", "snap", "--format", "jsonl", "--source", name, "--buffer", "ETB_0"))
+    equal([row["b"] for row in named if "b" in row], [row["b"] for row in plain if "b" in row and row["id"]], "of the source")
+    tool.run("frames", "snap", "--split", "streams", status=1)
+    assert (tool.folder / "streams" / "ETB_0").is_dir() and (tool.folder / "streams" / "ETB_1").is_dir()

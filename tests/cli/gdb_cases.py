@@ -499,28 +499,65 @@ def gdb_describes_each_machine(tool):
     assert "arm.m-profile" in serve(tool, packet("qXfer:features:read:target.xml:0,fff"), capture=tool.folder / "m3").decode()
 
 
+def ask(tool, line, *options):
+    """What a monitor command says."""
+    answer = serve(tool, packet("qRcmd," + line.encode().hex()), *options)
+    return "".join(bytes.fromhex(part.split("#")[0]).decode() for part in answer.decode().split("$O")[1:]
+                   if not part.startswith("K#"))
+
+
 @case
 def gdb_monitor_commands(tool):
-    def ask(line, *options):
-        answer = serve(tool, packet("qRcmd," + line.encode().hex()), *options)
-        return "".join(bytes.fromhex(part.split("#")[0]).decode() for part in answer.decode().split("$O")[1:]
-                       if not part.startswith("K#"))
+    def said(line, *options):
+        return ask(tool, line, *options)
     for word in ("goto", "where", "calls", "profile", "coverage", "gaps", "find", "registers", "data", "time"):
-        assert f"monitor {word}" in ask("help"), word
-    assert "instruction 0" in ask("where", "--first")
-    assert "_start" in ask("calls", "--first") and "callers unknown" in ask("calls")
-    assert "fib" in ask("profile") and "51431" in ask("profile")
-    assert "functions" in ask("coverage")
-    assert "0 in all" in ask("gaps")
-    assert "before:" in ask("find fib") and "after:   never" in ask("find fib")
-    assert "there is no function" in ask("find nothing_of_that_name")
-    assert "traced" in ask("registers")
-    assert "no data accesses" in ask("data")
-    assert "no time here" in ask("time") and "no time here" in ask("time 5")
-    equal(ask("threads"), 'threads: 1; "info threads" lists them\n')
-    assert "instruction 7" in ask("goto n:7")
-    assert "no place" in ask("goto nowhere")
-    assert "monitor help" in ask("nonsense")
+        assert f"monitor {word}" in said("help"), word
+    assert "instruction 0" in said("where", "--first")
+    assert "_start" in said("calls", "--first") and "callers unknown" in said("calls")
+    assert "fib" in said("profile") and "51431" in said("profile")
+    assert "functions" in said("coverage")
+    assert "0 in all" in said("gaps")
+    assert "before:" in said("find fib") and "after:   never" in said("find fib")
+    assert "there is no function" in said("find nothing_of_that_name")
+    assert "traced" in said("registers")
+    assert "no data accesses" in said("data")
+    assert "no time here" in said("time") and "no time here" in said("time 5")
+    equal(said("threads"), 'threads: 1; "info threads" lists them\n')
+    assert "instruction 7" in said("goto n:7")
+    assert "no place" in said("goto nowhere")
+    assert "monitor help" in said("nonsense")
+
+
+@case
+def gdb_monitor_goes_to_places(tool):
+    """Each way to name a place, those that lead nowhere, and that there GDB is at the same instruction as by its number."""
+    demo = ROOT / "tests" / "captures" / "demo"
+    rows = [json.loads(line) for line in tool.run("calls", demo, "--format", "jsonl").out.splitlines()]
+    entries, = [row["entries"] for row in rows if row["t"] == "FUNCTION" and row["name"] == "fib"]
+    first = ask(tool, "goto function:fib")
+    assert "<fib+0>" in first and "trackway goto" in first, first
+    number = int(re.search(r"instruction (\d+)", first).group(1))
+    for same in ("goto pc:0x400174", "goto pc:0x400174:1", "goto function:fib:0", f"goto n:{number}", "thread:1 goto function:fib:1"):
+        equal(ask(tool, same), first, same)
+    assert f"instruction {number}" in ask(tool, "where", "--at", f"n:{number}")
+    last = ask(tool, f"goto function:fib:{entries}")
+    assert "<fib+0>" in last and int(re.search(r"instruction (\d+)", last).group(1)) > number
+    assert "(1 times more were asked for)" in ask(tool, f"goto function:fib:{entries + 1}")
+    begin = ask(tool, "goto first")
+    for same in ("goto begin", "goto sync:1", "goto trace-on:1", "goto n:0", "goto offset:0"):
+        equal(ask(tool, same), begin, same)
+    equal(ask(tool, "goto end"), ask(tool, "goto last"))
+    equal(ask(tool, "goto +0x400"), ask(tool, "goto offset:0x400"))
+    for nowhere in ("sync:99999", "trigger:1", "event:1", "time:5", "t:5", "5", "n:99999999", "+0xffffff"):
+        equal(ask(tool, f"goto {nowhere}"), f"the trace does not come to {nowhere}\n")
+    for unknown in ("function:nothing", "pc:zz"):
+        assert "there is no function" in ask(tool, f"goto {unknown}"), unknown
+    assert "is no place; give first, last" in ask(tool, "goto n:x")
+    assert "is no time" in ask(tool, "time nonsense")
+    assert "no monitor command \"thread:9 where\"" in ask(tool, "thread:9 where")
+    before, after = ask(tool, "find fib"), ask(tool, "find fib", "--first")
+    assert before.count("before:  goto") == 10 and "before:  and so on" in before and "after:   never" in before, before
+    assert after.count("after:   goto") == 10 and "after:   and so on" in after and "before:  never" in after, after
 
 
 # ---- Ctrl-C ----

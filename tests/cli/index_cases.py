@@ -3,6 +3,7 @@
 import json
 import shutil
 
+from frames_cases import two_buffers
 from harness import ROOT, case, equal, some
 
 LOG = ROOT / "tests" / "captures" / "logs" / "a64-coro.exlog.gz"
@@ -289,3 +290,25 @@ def decoding_builds_an_index_beside(tool):
         # Looking for a sync point has made one.
         tool.run("decode", "snap", "--build-index", "--at", "sync:2")
         equal(index.read_bytes(), built)
+
+
+@case
+def index_of_several_buffers(tool):
+    """Rows say which buffer they are of; each buffer has the rows that the same one has alone."""
+    demo = two_buffers(tool)
+    shutil.copytree(demo, tool.folder / "alone")
+    tool.run("index", "build", "alone")
+    tool.run("index", "build", "snap")
+    alone, both = ([json.loads(line) for line in tool.run("index", "show", name, "--all", "--format", "jsonl").out.splitlines()]
+                   for name in ("alone", "snap"))
+
+    def rows(lines, buffer=None):
+        return [{key: value for key, value in row.items() if key != "buf"} for row in lines
+                if "value" in row and row.get("buf") == buffer]
+    assert rows(alone), alone
+    for name in ("ETB_0", "ETB_1"):
+        equal(rows(both, name), rows(alone), name)
+    text = tool.run("index", "show", "snap", "--all").out
+    equal([text.count(f"{name}: 0x") for name in ("ETB_0", "ETB_1")], 2 * [len(rows(alone))], text[:600])
+    found = tool.run("index", "find", "snap", "--at", "sync:1").out
+    assert "ETB_0" in found, found

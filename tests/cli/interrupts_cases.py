@@ -53,6 +53,10 @@ def each_equals_truth(tool):
         equal(row["depth"] + 1, depths[row["n0"], row["num"]], row)
         assert row["net"] <= row["gross"]
     assert "chained" in tool.run("interrupts", *words, "--events").out
+    rows = list(csv.DictReader(io.StringIO(tool.run("interrupts", *words, "--events", "--format", "csv", "-q").out)))
+    equal([(int(row["num"]), int(row["n0"]), int(row["n1"]), row["tail"] == "1") for row in rows],
+          [(num, n0, n1, bool(tail)) for num, n0, n1, tail in got], "the same as a table")
+    assert all(row["interrupted"] and int(row["net"]) <= int(row["gross"]) for row in rows), rows[0]
 
 
 def dwt_equals_truth(name):

@@ -96,6 +96,20 @@ def registers_of_the_control_interface(tool):
 
 
 @case
+def fields_and_errors_of_the_control_interface(tool):
+    """-v shows each field as JSON lines have it; where no configuration follows from a dump, that is said."""
+    tool.write("dump.txt", DUMP)
+    first = json.loads(tool.run("info", "dump.txt", "--format", "jsonl").out.splitlines()[0])
+    text = tool.run("info", "dump.txt", "-v").out
+    for name, value in first["fields"].items():
+        assert f"        {name} = {value}\n" in text, (name, value, text)
+    tool.write("ram.txt", "[ram0 0x20001000]\ntrRamStartLow = 0x80000000\n")
+    told = json.loads(tool.run("info", "ram.txt", "--format", "jsonl").out.splitlines()[-1])
+    equal(told["t"], "CONFIG")
+    assert told["error"] and f"decoder: {told['error']}\n" in tool.run("info", "ram.txt").out, told
+
+
+@case
 def a_dump_orders_the_memory_of_a_sink(tool):
     tool.write("run.log", TEXT)
     tool.run("encode", "run.log", "--protocol", "ntrace", "-o", "snap", "--config", "sync_messages=2,sync_style=exact")

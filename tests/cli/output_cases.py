@@ -2,6 +2,7 @@
 """Where output goes: files that are whole or not there, closed descriptors, interrupts."""
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -245,3 +246,39 @@ def names_of_strangers_do_no_harm(tool):
             if "buf" in row:
                 assert row["buf"] in (f"ETB_0{SHOWN}", f"two{SHOWN}"), row
     check_clean(tool.run("decode", "no" + os.fsdecode(EVIL), status=3), "decode")
+
+
+@case
+def colours_change_no_text(tool):
+    """With and without them the same is said; what is wrong is red, what is missing yellow."""
+    demo = ROOT / "tests" / "captures" / "demo"
+    tool.run("encode", ROOT / "tests" / "captures" / "logs" / "a64-coro.exlog.gz", "--protocol", "etmv4", "--config",
+             "TRCSYNCPR=8,TRCCONFIGR=0x811,TRCTSCTLR=0,TRCCCCTLR=4,TRCEVENTCTL1R=1", "-o", "timed")
+    # Behind it an address where there is no code, an atom, and a header that is reserved.
+    trace = tool.folder / "timed" / "trace.bin"
+    trace.write_bytes(trace.read_bytes() + bytes(11) + bytes.fromhex("80 01 00 04 9d 00 40 00 00 12 00 00 00 f7 05 f7"))
+    for capture, marks in ((demo, ()), (tool.folder / "timed", ("\x1b[31m", "\x1b[33m"))):
+        for command in ("decode", "packets"):
+            more = ["--errors"] if command == "decode" else []
+            plain = tool.run(command, capture, "--color", "never", *more, status=None).out
+            colored = tool.run(command, capture, "--color", "always", *more, status=None).out
+            equal(re.sub(r"\x1b\[[0-9;]*m", "", colored), plain, command)
+            assert command == "packets" or ("\x1b[" in colored and all(mark in colored for mark in marks)), command
+
+
+@case
+def statistics_of_several_buffers_with_a_clock(tool):
+    """Spans and rates in seconds, of each buffer and of all."""
+    tool.run("encode", ROOT / "tests" / "captures" / "logs" / "a64-coro.exlog.gz", "--protocol", "etmv4", "--config",
+             "TRCSYNCPR=8,TRCCONFIGR=0x801,TRCTSCTLR=0", "-o", "a")
+    words = ["--clock", "1000000", "--format", "jsonl"]
+    one, = [row for row in map(json.loads, tool.run("stats", "a", *words).out.splitlines()) if row["t"] == "SOURCE"]
+    ini = tool.folder / "a" / "trace.ini"
+    ini.write_text(ini.read_text().replace("buffers=buffer0", "buffers=buffer0,buffer1").replace("ETM_0=trace", "ETM_0=trace,more").replace(
+        "[source_buffers]", "[buffer1]\nname=more\nfile=trace.bin\nformat=source_data\n\n[source_buffers]"))
+    rows = [json.loads(line) for line in tool.run("stats", "a", *words).out.splitlines()]
+    sources = [row for row in rows if row["t"] == "SOURCE"]
+    equal([(row["bytes"], row["bytes_per_second"]) for row in sources], 2 * [(one["bytes"], one["bytes_per_second"])])
+    assert one["seconds"] > 0, one
+    text = tool.run("stats", "a", "--clock", "1000000").out
+    assert text.count(" bytes/s") == 2, text

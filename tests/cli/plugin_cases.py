@@ -19,14 +19,14 @@ def rounds(count):
     return b"R" + count.to_bytes(2, "little")
 
 
-def lap(tool, trace):
+def lap(tool, trace, name="lap.bin"):
     """The words that open a trace of laps."""
     plugin = pathlib.Path(tool.program).parent / "examples" / "lap.so"
     if not plugin.exists():
         raise Skip("no examples/lap.so in this build")
-    tool.write("lap.bin", trace)
+    tool.write(name, trace)
     tool.write("code.bin", CODE)
-    return ["lap.bin", "--plugin", plugin, "--protocol", "lap", "--image", "code.bin@0x4000"]
+    return [name, "--plugin", plugin, "--protocol", "lap", "--image", "code.bin@0x4000"]
 
 
 def rows(done):

@@ -56,6 +56,7 @@ import plugin_cases  # noqa: E402,F401
 import profile_cases  # noqa: E402,F401
 import profile_table_cases  # noqa: E402,F401
 import reader_cases  # noqa: E402,F401
+import refusal_cases  # noqa: E402,F401
 import record_cases  # noqa: E402,F401
 import record_dynamic_cases  # noqa: E402,F401
 import record_programs_cases  # noqa: E402,F401

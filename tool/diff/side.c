@@ -141,7 +141,8 @@ static bool is_interrupt(const struct tw_element *element)
     switch (element->kind) {
     case TW_NUMBERS_ARMV8_M:
     case TW_NUMBERS_ARMV7_M:
-        return element->architectural >= 14; /* PendSV, SysTick, and those from outside */
+        /* NMI, PendSV, SysTick, and those from outside */
+        return element->architectural == 2 || element->architectural >= 14;
     default: /* IRQ, FIQ, and system errors: the same numbers in all */
         return element->number == 14 || element->number == 15 || element->number == 4;
     }
