@@ -253,3 +253,13 @@ def diff_of_paths_that_repeat(tool):
     one = tool.run("diff", "a.bin", "b.bin", *rest)
     assert one.out.startswith("equal: "), one.out
     assert "they part" in tool.run("diff", "a.bin", "c.bin", *rest, status=1).out
+
+
+@case
+def diff_of_several_sources(tool):
+    """Sources are compared one by one, by their names; one that the other lacks is told."""
+    snapshots = corpus() / "coresight" / "snapshots"
+    text = tool.run("diff", snapshots / "Snowball", snapshots / "Snowball").out
+    pairs = re.findall(r"^(\w+) and (\w+):\nequal: (\d+) instructions$", text, re.M)
+    assert len(pairs) == 2 and all(a == b for a, b, _ in pairs) and sum(int(count) for *_, count in pairs) > 3000, text
+    assert re.search(r"^A has 2 sources, B \d+$", tool.run("diff", snapshots / "Snowball", snapshots / "juno_r1_1", status=1).out, re.M)

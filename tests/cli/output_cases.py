@@ -274,11 +274,21 @@ def statistics_of_several_buffers_with_a_clock(tool):
     words = ["--clock", "1000000", "--format", "jsonl"]
     one, = [row for row in map(json.loads, tool.run("stats", "a", *words).out.splitlines()) if row["t"] == "SOURCE"]
     ini = tool.folder / "a" / "trace.ini"
-    ini.write_text(ini.read_text().replace("buffers=buffer0", "buffers=buffer0,buffer1").replace("ETM_0=trace", "ETM_0=trace,more").replace(
-        "[source_buffers]", "[buffer1]\nname=more\nfile=trace.bin\nformat=source_data\n\n[source_buffers]"))
+    plain = ini.read_text()
+
+    def repeat(count):
+        more = range(1, count)
+        ini.write_text(plain.replace("buffers=buffer0", ",".join(["buffers=buffer0", *(f"buffer{i}" for i in more)])).replace(
+            "ETM_0=trace", ",".join(["ETM_0=trace", *(f"more{i}" for i in more)])).replace("[source_buffers]", "".join(
+                f"[buffer{i}]\nname=more{i}\nfile=trace.bin\nformat=source_data\n\n" for i in more) + "[source_buffers]"))
+    repeat(2)
     rows = [json.loads(line) for line in tool.run("stats", "a", *words).out.splitlines()]
     sources = [row for row in rows if row["t"] == "SOURCE"]
     equal([(row["bytes"], row["bytes_per_second"]) for row in sources], 2 * [(one["bytes"], one["bytes_per_second"])])
     assert one["seconds"] > 0, one
     text = tool.run("stats", "a", "--clock", "1000000").out
     assert text.count(" bytes/s") == 2, text
+    repeat(70)  # so many are added up
+    text = tool.run("stats", "a", "--clock", "1000000").out
+    equal(re.findall(r"etmv4: (\d+) bytes", text), [str(70 * one["bytes"])], text)
+    assert "257 to 262 bytes apart" in text and f"{70 * one['timestamps']} timestamps" in text, text

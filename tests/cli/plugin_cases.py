@@ -138,3 +138,11 @@ def plugins_of_another_interface_are_refused(tool):
     static const struct tw_custom_protocol *const all[] = { &half };
     const struct tw_plugin *trackway_plugin(void)
     { static struct tw_plugin p = { sizeof p, TW_PLUGIN_INTERFACE, "half", all, 1 }; return &p; }""")
+
+
+@case
+def a_snapshot_has_no_name_for_a_plugins_protocol(tool):
+    """The trace is copied, and it is said what is left out."""
+    words = lap(tool, go(0x4000) + b"TT")
+    done = tool.run("snapshot", "--from", *words, "-o", "out")
+    assert "is left out: a snapshot has no name for its protocol" in done.err, done.err

@@ -39,6 +39,9 @@ ROWS = [
     ("no.elf", FAILED, "channels", "itm.bin", "--protocol", "itm", "--symbols", "no.elf"),
     ("too many settings", FAILED, "encode", ROOT / "tests/captures/logs/a32-recur.exlog.gz", "--protocol", "ptm",
      "--config", ",".join(f"R{i}=1" for i in range(600)), "-o", "out"),
+    ("Inappropriate ioctl", FAILED, "channels", "--follow", "serial:/dev/null:115200"),
+    ("no.such.host.invalid", FAILED, "channels", "--follow", "tcp:no.such.host.invalid:1"),
+    ("no instruction can be decoded of it", FAILED, "gdb", "--serve", "c.bin", "--protocol", "ptm", "--config", "ETMCR=0,ETMIDR=0x411cf312"),
     ("a line break in an argument", FAILED, "gdb", DEMO, "--at", "a\nb"),
 ]
 

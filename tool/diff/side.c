@@ -99,8 +99,7 @@ bool side_start(struct side *side, const char *source)
     side->part = (struct tw_part){ .size = sizeof side->part };
     side->element = 0;
     side->repeats = side->number = 0;
-    side->run_count = side->instruction_count = side->done = 0;
-    side->run_left = 0;
+    side->instruction_count = side->done = 0;
     side->skips = side->has_gap = side->is_failed = false;
     if (side->is_log) {
         if (tw_log_open(&side->log, side->path, NULL, &fault) == TW_OK)
@@ -232,12 +231,6 @@ static void see_step(struct side *side, const struct tw_step *step)
         side->instruction_count = step->count;
         side->done = 0;
         break;
-    case TW_STEP_RUNS:
-        side->runs = step->runs;
-        side->run_count = step->run_count;
-        side->done = 0;
-        side->run_left = step->run_count ? step->runs[0].repeats + 1 : 0;
-        break;
     case TW_STEP_EXCEPTION:
         if (side->ignored->interrupts && !side->skips &&
             (step->is_interrupt || step->exception == TW_EXCEPTION_IRQ ||
@@ -286,19 +279,6 @@ static bool next_logged(struct side *side, struct stretch *stretch)
         struct tw_step step;
         enum tw_status status;
 
-        if (side->done < side->run_count) {
-            const struct tw_retired_run *run = &side->runs[side->done];
-
-            if (side->run_left-- > 0 && run->count) {
-                set_log_stretch(side, stretch, run->instructions,
-                                &run->instructions[run->count - 1], run->count);
-                return true;
-            }
-            side->done++;
-            side->run_left = side->done < side->run_count ? run[1].repeats + 1 : 0;
-            continue;
-        }
-        side->run_count = 0;
         if (side->done < side->instruction_count) {
             const struct tw_retired *first = &side->instructions[side->done], *last = first;
 

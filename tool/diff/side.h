@@ -46,11 +46,8 @@ struct side {
     uint64_t repeats;    /* of a REPEAT: rounds that are left ... */
     size_t repeat_first; /* ... of the elements from here to before `element` ... */
     size_t repeat_at;    /* ... and the next of them */
-    const struct tw_retired_run *runs; /* of a log's step ... */
-    size_t run_count;
-    const struct tw_retired *instructions; /* ... or these */
+    const struct tw_retired *instructions; /* of a log's step */
     size_t instruction_count, done;
-    uint32_t run_left;
     struct tw_map sizes; /* of a log's instructions by address, where they differ ... */
     struct tw_map seen;  /* ... and the runs whose are known */
 
