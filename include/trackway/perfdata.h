@@ -138,8 +138,8 @@ TW_API const struct tw_perf_mapping *tw_perf_mapping(const struct tw_perf *perf,
 /* The address that an offset in a file has in its ELF headers; the offset itself in other files. */
 TW_API uint64_t tw_perf_link_address(const struct tw_perf *perf, uint32_t file,
                                      uint64_t offset);
-/* The address that an address inside a map has in the ELF file; false: it is in none, or a module,
-   whose sections are placed when it is loaded. */
+/* The address that an address inside a map has in the ELF file; false: it is in none.  A kernel module is not linked:
+   its .text is at 0, and what else it has is placed when it is loaded. */
 TW_API bool tw_perf_link(const struct tw_perf *perf, uint64_t *link,
                          const struct tw_perf_map *map, uint64_t address);
 /* The address that its first loaded segment was linked at; 0 in other files. */

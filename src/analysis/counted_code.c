@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include <trackway/perfdata.h>
-
 #include "base/memory.h"
 #include "image/symbols.h"
 #include "run/run.h"
@@ -109,8 +107,7 @@ static struct tw_counted_file *file_of(struct tw_counted_code *code, const struc
     }
     made->key = key;
     made->name = name;
-    if (name)
-        made->build_id_size = (uint8_t)tw_perf_build_id(made->build_id, name);
+    made->build_id_size = (uint8_t)tw_run_build_id(code->run, made->build_id, part, address);
     made->counts.allocator = code->allocator;
     made->symbols = tw_run_symbols(code->run, &link, part, address);
     code->is_out |= code->run->broken == TW_E_MEMORY; /* names would be missing */

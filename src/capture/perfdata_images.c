@@ -493,14 +493,28 @@ enum tw_status tw_perf_make_image(struct tw_perf *perf)
     return add_pokes(perf);
 }
 
+/* Where a kernel module's file has an offset in its memory: its .text is at 0.  False: it is elsewhere, or no module. */
+static bool module_link(const struct perf_elf *elf, uint64_t *link, uint64_t offset)
+{
+    uint64_t at, size, place;
+
+    if (elf->type != TYPE_RELOCATABLE || !tw_perf_elf_module_text(elf, &at, &size, &place))
+        return false;
+    *link = offset - place;
+    return *link < size;
+}
+
 uint64_t tw_perf_link_address(const struct tw_perf *perf, uint32_t file, uint64_t offset)
 {
     struct perf_segment segment;
     struct perf_elf elf;
+    uint64_t link;
 
     if (file >= perf->file_count || !perf->found[file])
         return offset;
     tw_perf_elf_open(&elf, perf->found[file]->bytes, perf->found[file]->size);
+    if (elf.is_elf && module_link(&elf, &link, offset))
+        return link;
     for (uint32_t i = 0; tw_perf_elf_segment(&elf, &segment, i); i++)
         if (segment.type == SEGMENT_LOAD && offset - segment.offset < segment.file_size)
             return offset - segment.offset + segment.address;
@@ -516,8 +530,10 @@ bool tw_perf_link(const struct tw_perf *perf, uint64_t *link, const struct tw_pe
     if (!file)
         return false;
     tw_perf_elf_open(&elf, file->bytes, file->size);
-    if (!elf.is_elf || elf.type == TYPE_RELOCATABLE || elf.type == TYPE_CORE)
+    if (!elf.is_elf || elf.type == TYPE_CORE)
         return false;
+    if (elf.type == TYPE_RELOCATABLE)
+        return !map->space && module_link(&elf, link, address - map->address);
     *link = is_kernel(perf->files[map->file].name)
                 ? address - kernel_slide(perf, &elf)
                 : tw_perf_link_address(perf, map->file, address - map->address + map->offset);

@@ -21,6 +21,7 @@ struct table {
     size_t names_size; /* without that zero */
     uint16_t machine;
     uint8_t isa; /* of its code, where nothing else is said */
+    size_t text; /* a kernel module: the section whose code lies at 0; else 0 */
 };
 
 /* $x, $a, $t, $d and the like say what kind of bytes follow; they name nothing. */
@@ -87,6 +88,8 @@ static bool make_symbol(const struct table *table, struct symbol *out, const GEl
         return false;
     if (table->machine == EM_ARM && is_function(type))
         start &= ~(uint64_t)1; /* T32 */
+    if (table->text && from->st_shndx != table->text)
+        return false;
     if (from->st_shndx < SHN_LORESERVE) {
         if (!code_section_end(table, from->st_shndx, start, &end))
             return false;
@@ -146,6 +149,7 @@ static enum tw_status read_table(struct table *table, Elf_Scn *section, const GE
         if (!gelf_getsym(data, (int)i, &symbol))
             continue;
         if (symbol.st_name < table->names_size && is_mapping(table->names + symbol.st_name) &&
+            (!table->text || symbol.st_shndx == table->text) &&
             !take_mapping(table, table->names + symbol.st_name, symbol.st_value))
             return tw_fail(&symbols->fault, TW_E_MEMORY, "no memory for the symbols of %s",
                            table->file->path);
@@ -207,7 +211,8 @@ static enum tw_status read_tables(struct table *table)
         name = names ? elf_strptr(table->elf, names, header.sh_name) : NULL;
         if (name)
             take_dwarf(table, section, &header, name);
-        if (!take_section(table, &header))
+        if ((!table->text || elf_ndxscn(section) == table->text) &&
+            !take_section(table, &header))
             return tw_fail(&table->symbols->fault, TW_E_MEMORY, "no memory for the code of %s",
                            table->file->path);
         if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM)
@@ -271,6 +276,35 @@ static void take_segments(const struct table *table)
     }
 }
 
+/* A kernel module is not linked, and has one section that the kernel keeps its name in: addresses are those of .text
+   from 0 on, as in all that is said of its code.  False: it is none. */
+static bool take_module(struct table *table)
+{
+    struct tw_symbol_object *about = &table->file->about;
+    Elf_Scn *section = NULL;
+    bool is_module = false;
+    size_t names = 0;
+
+    if (elf_getshdrstrndx(table->elf, &names) != 0)
+        return false;
+    while ((section = elf_nextscn(table->elf, section))) {
+        GElf_Shdr header;
+        const char *name = gelf_getshdr(section, &header)
+                               ? elf_strptr(table->elf, names, header.sh_name)
+                               : NULL;
+
+        if (!name)
+            continue;
+        is_module |= strcmp(name, ".gnu.linkonce.this_module") == 0;
+        if (strcmp(name, ".text") != 0)
+            continue;
+        table->text = elf_ndxscn(section);
+        about->end = about->code_size = header.sh_size;
+        about->code_offset = header.sh_offset;
+    }
+    return is_module && table->text;
+}
+
 static enum tw_status read_elf(struct table *table, const struct symbol_place *place)
 {
     struct tw_symbols *symbols = table->symbols;
@@ -279,7 +313,7 @@ static enum tw_status read_elf(struct table *table, const struct symbol_place *p
 
     if (elf_kind(table->elf) != ELF_K_ELF || !gelf_getehdr(table->elf, &header))
         return tw_fail(&symbols->fault, TW_E_FILE, "%s: not an ELF file", path);
-    if (header.e_type == ET_REL)
+    if (header.e_type == ET_REL && !take_module(table))
         return tw_fail(&symbols->fault, TW_E_FILE, "%s: not linked: it has no addresses yet",
                        path);
     table->machine = header.e_machine;
@@ -289,7 +323,8 @@ static enum tw_status read_elf(struct table *table, const struct symbol_place *p
     for (const struct symbol_file *file = symbols->files; file; file = file->next)
         if (file->bias == table->file->bias && strcmp(file->path, path) == 0)
             return TW_END;
-    take_segments(table);
+    if (!table->text)
+        take_segments(table);
     return read_tables(table);
 }
 

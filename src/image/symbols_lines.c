@@ -7,8 +7,11 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +30,8 @@ struct function {
 
 struct symbol_lines {
     Dwarf *dwarf;
+    Dwfl *module;  /* a kernel module: it owns `dwarf`; else NULL */
+    uint64_t base; /* of its code, in `dwarf` */
     struct covered *items;
     size_t count, room;
     bool has_functions; /* they were looked for */
@@ -88,6 +93,76 @@ static bool take_units(struct symbol_lines *lines, const struct tw_allocator *al
     return lines->count != 0;
 }
 
+/* Debug information that is not in the file itself is not looked for. */
+static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                        const char *file, const char *link, GElf_Word crc, char **path)
+{
+    (void)module, (void)data, (void)name, (void)base, (void)file, (void)link, (void)crc;
+    (void)path;
+    return -1;
+}
+
+static int find_no_section(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                           const char *section, GElf_Word number, const GElf_Shdr *header,
+                           Dwarf_Addr *address)
+{
+    (void)module, (void)data, (void)name, (void)base, (void)section, (void)number, (void)header;
+    *address = 0;
+    return -1;
+}
+
+/* Where libdwfl has put the code. */
+static uint64_t text_address(Elf *elf)
+{
+    Elf_Scn *section = NULL;
+    size_t names = 0;
+
+    if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+        return 0;
+    while ((section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+
+        if (name && strcmp(name, ".text") == 0)
+            return header.sh_addr;
+    }
+    return 0;
+}
+
+/* The debug information of a kernel module is not linked either: libdwfl does that. */
+static void open_module(struct symbol_lines *lines, const char *path)
+{
+    static const Dwfl_Callbacks callbacks = { .find_debuginfo = find_nothing,
+                                              .section_address = find_no_section };
+    Dwfl_Module *module = NULL;
+    Dwarf_Addr bias = 0;
+    int fd;
+
+    lines->module = dwfl_begin(&callbacks);
+    if (!lines->module)
+        return;
+    fd = dup(lines->fd); /* it closes its own */
+    if (fd >= 0)
+        module = dwfl_report_elf(lines->module, "module", path, fd, 0, false);
+    if (fd >= 0 && !module)
+        (void)close(fd);
+    if (!module || dwfl_report_end(lines->module, NULL, NULL) != 0)
+        return;
+    lines->dwarf = dwfl_module_getdwarf(module, &bias);
+    lines->base = text_address(dwfl_module_getelf(module, &bias));
+}
+
+static bool is_linked(int fd)
+{
+    Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+    GElf_Ehdr header;
+    const bool is = !elf || !gelf_getehdr(elf, &header) || header.e_type != ET_REL;
+
+    (void)elf_end(elf);
+    return is;
+}
+
 struct symbol_lines *tw_symbol_lines_open(const char *path,
                                           const struct tw_allocator *allocator, bool *is_out)
 {
@@ -97,8 +172,10 @@ struct symbol_lines *tw_symbol_lines_open(const char *path,
     if (!made)
         return NULL;
     made->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (made->fd >= 0)
+    if (made->fd >= 0 && is_linked(made->fd))
         made->dwarf = dwarf_begin(made->fd, DWARF_C_READ);
+    else if (made->fd >= 0)
+        open_module(made, path);
     if (made->dwarf && take_units(made, allocator))
         return made;
     *is_out |= made->is_out;
@@ -110,7 +187,10 @@ void tw_symbol_lines_close(struct symbol_lines *lines, const struct tw_allocator
 {
     if (!lines)
         return;
-    (void)dwarf_end(lines->dwarf);
+    if (lines->module)
+        dwfl_end(lines->module);
+    else
+        (void)dwarf_end(lines->dwarf);
     if (lines->fd >= 0)
         (void)close(lines->fd);
     tw_give(allocator, lines->items);
@@ -148,9 +228,9 @@ bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_lin
     const char *name;
     int number = 0;
 
-    if (!find_unit(lines, &die, address))
+    if (!find_unit(lines, &die, address + lines->base))
         return false;
-    found = dwarf_getsrc_die(&die, address);
+    found = dwarf_getsrc_die(&die, address + lines->base);
     name = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
     if (!name || dwarf_lineno(found, &number) != 0 || number <= 0)
         return false;
@@ -372,8 +452,9 @@ size_t tw_symbol_lines_samples(struct symbol_lines *lines, struct tw_sample_fram
         GNU_DISCRIMINATOR = 0x2136 /* LLVM's DW_AT_GNU_discriminator */
     };
     Dwarf_Die unit, functions[INLINED_MOST];
-    const size_t count = functions_at(lines, &unit, functions, address, allocator);
-    Dwarf_Line *found = count ? dwarf_getsrc_die(&unit, address) : NULL;
+    const size_t count =
+        functions_at(lines, &unit, functions, address + lines->base, allocator);
+    Dwarf_Line *found = count ? dwarf_getsrc_die(&unit, address + lines->base) : NULL;
     unsigned mark = 0;
     uint64_t discriminator;
     int line = 0, start;
@@ -405,7 +486,8 @@ size_t tw_symbol_lines_frames(struct symbol_lines *lines, struct tw_source_frame
 {
     Dwarf_Die unit, functions[INLINED_MOST];
     struct tw_source_line line = { .file = NULL };
-    const size_t count = functions_at(lines, &unit, functions, address, allocator);
+    const size_t count =
+        functions_at(lines, &unit, functions, address + lines->base, allocator);
 
     if (!count)
         return 0;

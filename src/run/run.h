@@ -183,6 +183,10 @@ enum tw_status tw_names_new(struct tw_run *run, const struct tw_run_config *conf
 void tw_names_free(struct tw_run *run);
 /* Names of the images are loaded now, not when they are asked for. */
 void tw_names_load(struct tw_run *run);
+/* The build ID of the file that an address lies in, as it was recorded or as the file has it that was found; its size,
+   0: not known. */
+size_t tw_run_build_id(struct tw_run *run, uint8_t id[20], const struct tw_part *part,
+                       uint64_t address);
 /* From where up to where around an address tw_run_symbols gives the same symbols. */
 void tw_names_reach(struct tw_run *run, uint64_t *first, uint64_t *end,
                     const struct tw_part *part, uint64_t address);

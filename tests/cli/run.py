@@ -48,6 +48,7 @@ import interrupts_cases  # noqa: E402,F401
 import listing_cases  # noqa: E402,F401
 import message_cases  # noqa: E402,F401
 import missing_cases  # noqa: E402,F401
+import module_cases  # noqa: E402,F401
 import loop_cases  # noqa: E402,F401
 import ntrace_cases  # noqa: E402,F401
 import output_cases  # noqa: E402,F401
