@@ -84,6 +84,7 @@ static inline void reader_check(struct reader_target *target, const uint8_t *dat
     const bool is_understood = tw_kind_is_understood(tw_type_kind(protocol, packet->type)) &&
                                (!target->filler || packet->type != target->filler);
     size_t written = READER_MOST;
+    unsigned kind;
 
     memcpy(target->end - cut, data, cut);
     if (reader_again(target, cut, false) != TW_OK)
@@ -101,7 +102,10 @@ static inline void reader_check(struct reader_target *target, const uint8_t *dat
     if (written == packet->size && memcmp(target->end - READER_MOST, data, written) == 0)
         return; /* and what follows may be part of what it says */
     memmove(target->end - written, target->end - READER_MOST, written);
-    reader_require(reader_again(target, written, true) == TW_OK &&
+    reader_require(reader_again(target, written, true) == TW_OK);
+    kind = tw_type_kind(protocol, target->again->type);
+    /* A reader that still looks for a beginning may want more than one packet to know it. */
+    reader_require(kind == TW_PACKET_NOT_SYNC || kind == TW_PACKET_CUT ||
                    reader_same(protocol, packet, target->again));
 }
 
