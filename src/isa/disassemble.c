@@ -101,6 +101,13 @@ struct calls {
                           size_t room);
 };
 
+/* The text of an opcode that is the same at every address.  A program has few of them, and LLVM takes its time. */
+enum { KNOWN_BITS = 11 };
+struct known {
+    uint32_t opcode;
+    char text[60]; /* empty: none */
+};
+
 struct tw_disassembler {
     struct calls calls;
     void *library;
@@ -119,6 +126,8 @@ struct tw_disassembler {
     /* Told by LLVM while it writes the text. */
     bool has_target, has_literal;
     uint64_t target, literal;
+
+    struct known *known; /* of A64, each where its opcode puts it; NULL: not yet */
 };
 
 /* C has no conversion from an object's address to a function's. */
@@ -218,6 +227,7 @@ void tw_disassembler_free(struct tw_disassembler *disassembler)
         if (disassembler->contexts[i])
             disassembler->calls.dispose(disassembler->contexts[i]);
     /* The library stays: its lists of targets do not survive being loaded twice. */
+    tw_give(disassembler->allocator, disassembler->known);
     allocator = disassembler->allocator_copy;
     is_ours = !disassembler->allocator;
     tw_give(is_ours ? NULL : &allocator, disassembler);
@@ -352,11 +362,42 @@ static void put_unknown(struct tw_text *out, const struct tw_code_bytes *code, s
     tw_text_format(out, ".inst 0x%0*x", (int)(2 * size), (unsigned)tw_instruction_opcode(code));
 }
 
+/* Whether the text of an A64 instruction depends on where it is: branches and what else is among them, ADR and ADRP, loads of
+   literals, AUTIASPPC and the like. */
+static bool depends_on_address(uint32_t opcode)
+{
+    return tw_a64_is_of_interest(opcode) || (opcode & 0x1f000000) == 0x10000000 ||
+           (opcode & 0x3b000000) == 0x18000000 || (opcode & 0xff800000) == 0xf3800000;
+}
+
+/* Where the text of this instruction is kept; NULL: it is not. */
+static struct known *known_of(struct tw_disassembler *disassembler, enum kind kind,
+                              uint32_t opcode)
+{
+    if (kind != A64 || depends_on_address(opcode))
+        return NULL;
+    if (!disassembler->known) /* without memory for it, each is asked for */
+        disassembler->known =
+            tw_take(disassembler->allocator, sizeof(struct known) << KNOWN_BITS);
+    return disassembler->known ? &disassembler->known[opcode * 0x9e3779b1u >> (32 - KNOWN_BITS)]
+                               : NULL;
+}
+
+static void keep(struct known *known, const struct tw_text *text, uint32_t opcode)
+{
+    if (text->size >= sizeof known->text || text->failed)
+        return;
+    known->opcode = opcode;
+    memcpy(known->text, text->chars, text->size + 1);
+}
+
 size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t room,
                       const struct tw_code_bytes *code)
 {
     const size_t size = tw_instruction_size(code);
     const enum kind kind = kind_of(disassembler, code->isa);
+    const uint32_t opcode = tw_instruction_opcode(code);
+    struct known *known;
     struct tw_text out;
     void *context;
     uint8_t bytes[4] = { 0 };
@@ -368,6 +409,11 @@ size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t r
     if (!size || kind == KINDS)
         return 0;
     out = tw_text_in(text, room);
+    known = known_of(disassembler, kind, opcode);
+    if (known && known->opcode == opcode && known->text[0]) {
+        tw_text_add(&out, known->text);
+        return size;
+    }
     memcpy(bytes, code->bytes, size);
     context = context_for(disassembler, kind, code->address);
     disassembler->has_target = disassembler->has_literal = false;
@@ -383,6 +429,8 @@ size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t r
     if (kind == RV32 || kind == RV64)
         show_target(disassembler, line, sizeof line, code);
     put_line(&out, disassembler, line, kind);
+    if (known && !disassembler->has_target && !disassembler->has_literal)
+        keep(known, &out, opcode);
     return size;
 }
 

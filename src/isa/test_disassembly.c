@@ -180,9 +180,35 @@ static void any_word_gives_some_text(void **state)
     tw_disassembler_free(disassembler);
 }
 
+/* Texts are kept by opcode where the address does not matter: one that has seen an opcode elsewhere says what one says that has not. */
+static void texts_are_kept_where_the_address_does_not_matter(void **state)
+{
+    struct check_random random = check_random_start(0x6b6e6f776e);
+    struct tw_disassembler *has_seen = make(NULL), *has_not = make(NULL);
+
+    (void)state;
+    for (size_t n = check_scale(50000); n > 0; n--) {
+        uint8_t bytes[4];
+        struct tw_code_bytes code = { bytes, sizeof bytes, 0x4000, TW_ISA_A64 };
+        char got[300], want[300];
+
+        check_random_fill(&random, bytes, sizeof bytes);
+        (void)tw_disassemble(has_seen, got, sizeof got, &code);
+        code.address = check_random_next(&random) & ~(uint64_t)3;
+        (void)tw_disassemble(has_seen, got, sizeof got, &code);
+        (void)tw_disassemble(has_not, want, sizeof want, &code);
+        CHECK_TEXT(got, want);
+        CHECK_EQ(tw_disassemble(has_seen, got, 5, &code), 4); /* cut alike */
+        CHECK(strncmp(got, want, strlen(got)) == 0);
+    }
+    tw_disassembler_free(has_seen);
+    tw_disassembler_free(has_not);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_are_kept_where_the_address_does_not_matter),
         cmocka_unit_test(sizes_and_opcodes),
         cmocka_unit_test(texts),
         cmocka_unit_test(an_it_block_ends_at_a_jump),

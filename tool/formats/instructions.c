@@ -11,12 +11,15 @@
 
 #include "base/escape.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "shared/arena.h"
 #include "shared/interrupt.h"
 
 /* What is kept may take so much; then it is forgotten and made again. */
 enum { KEPT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20, TEXT_ROOM = 256, NAME_ROOM = 512 };
+/* Texts are copied so many characters at a time, whatever counts of them; lines are written so many at a time. */
+enum { COPY = 64, LINES_AT_ONCE = 64 };
 
 /* The part of an instruction's line that is the same each time: for CSV its members, else as text. */
 struct row {
@@ -60,7 +63,9 @@ struct instructions {
     struct arena members; /* of the rows of CSV */
     size_t members_size;
 
-    struct tw_text head;   /* of the lines of a range */
+    struct tw_text head;   /* of the lines of a range: the buffer's name, the index, ... */
+    struct tw_text rest;   /* ... and what is the same for all of a part ... */
+    uint64_t rest_number;  /* ... with this number */
     const char *file[128]; /* of the last instruction of each ID */
     uint32_t line[128];
 };
@@ -70,22 +75,10 @@ static bool is_text(const struct instructions *list)
     return list->lines->style->wanted == TW_MEMBER_TOLD;
 }
 
-static void *grow(void *items, size_t *room, size_t count, size_t size)
-{
-    void *bigger;
-
-    if (count <= *room)
-        return items;
-    *room = count > 2 * *room ? count : 2 * *room;
-    bigger = realloc(items, *room * size);
-    if (!bigger)
-        out_of_memory();
-    return bigger;
-}
-
 static void add_text(struct instructions *list, const char *text, size_t size)
 {
-    list->text = grow(list->text, &list->text_room, list->text_size + size + 1, 1);
+    if (!TW_GROW(NULL, &list->text, &list->text_room, list->text_size + size + COPY))
+        out_of_memory();
     memcpy(list->text + list->text_size, text, size);
     list->text_size += size;
 }
@@ -237,8 +230,9 @@ static void add_json(struct instructions *list, const struct tw_members *members
 {
     char *at;
 
-    list->text =
-        grow(list->text, &list->text_room, list->text_size + tw_members_most(members), 1);
+    if (!TW_GROW(NULL, &list->text, &list->text_room,
+                 list->text_size + tw_members_most(members)))
+        out_of_memory();
     at = list->text + list->text_size;
     list->text_size = (size_t)(tw_members_json(at, members) - list->text);
     at[0] = ',';
@@ -258,16 +252,20 @@ static void add_column(struct instructions *list, const char *name, size_t width
 /* Columns; the source line is put behind them only when it changes.  Returns the blanks before it. */
 static uint32_t add_columns(struct instructions *list, const struct about *about)
 {
+    enum { ADDRESS_WIDTH = 15 };
     const struct tw_code_bytes *code = &about->code;
     const bool has_more = about->symbol[0] || about->source[0];
+    const size_t start = list->text_size;
     char address[24], opcode[16] = "?";
     uint32_t padding = 0;
 
     if (code->size)
         (void)snprintf(opcode, sizeof opcode, "%0*" PRIx32, (int)(2 * about->size),
                        tw_instruction_opcode(code));
-    (void)snprintf(address, sizeof address, "0x%-12" PRIx64 " ", code->address);
-    add_text(list, address, strlen(address));
+    add_text(list, address, (size_t)(tw_write_hex(address, code->address) - address));
+    do
+        add_text(list, " ", 1);
+    while (list->text_size - start < ADDRESS_WIDTH);
     add_column(list, opcode, 8);
     add_text(list, " ", 1);
     add_column(list, about->text, has_more ? 32 : 0);
@@ -308,7 +306,8 @@ static void add_row(struct instructions *list, const struct tw_part *part, struc
             add_json(list, members);
     }
     row.size = (uint32_t)(list->text_size - row.text);
-    list->rows = grow(list->rows, &list->row_room, list->row_count + 1, sizeof row);
+    if (!TW_GROW(NULL, &list->rows, &list->row_room, list->row_count + 1))
+        out_of_memory();
     list->rows[list->row_count++] = row;
 }
 
@@ -370,72 +369,101 @@ static const struct block *find_block(struct instructions *list, const struct tw
             return &list->blocks[at - 1];
     key.next = (uint32_t)*first;
     add_rows(list, &key, part, range);
-    list->blocks =
-        grow(list->blocks, &list->block_room, list->block_count + 1, sizeof *list->blocks);
+    if (!TW_GROW(NULL, &list->blocks, &list->block_room, list->block_count + 1))
+        out_of_memory();
     list->blocks[list->block_count++] = key;
     *first = list->block_count;
     return &list->blocks[list->block_count - 1];
 }
 
-static void put_source(struct instructions *list, const struct row *row, uint8_t id)
+static void put_source(const struct instructions *list, const struct row *row)
 {
-    list->file[id] = row->file;
-    list->line[id] = row->line;
     output_format(list->lines->out, "%*s  %s:%" PRIu32, (int)row->padding, "", row->file,
                   row->line);
 }
 
-/* What stands before each instruction of a range, for people: "0x123     0x10 INSTR          ", and of perf.data who. */
-static void put_text_head(struct instructions *list, struct tw_text *head,
-                          const struct tw_part *part, const struct tw_element *range)
+/* What stands behind the index in all lines of a part, for people: "0x10 INSTR          ", and of perf.data who. */
+static void make_rest(struct instructions *list, const struct tw_part *part)
 {
-    enum { COLUMN = 10 };
-    const struct tw_who *who = &part->who;
-    char text[LINE_WHO_ROOM], *at = text;
+    static const char blanks[COPY] = { 0 };
+    struct tw_text *rest = &list->rest;
 
-    at = tw_write_hex(at, range->index);
-    do
-        *at++ = ' ';
-    while (at < text + COLUMN);
-    at = tw_write_hex(at, part->batch.id & 0x7f);
-    head->size = 0;
-    tw_text_add_size(head, list->lines->prefix, list->lines->prefix_size);
-    tw_text_add_size(head, text, (size_t)(at - text));
-    tw_text_add(head, " INSTR          ");
-    if (!list->session->perf || who->cpu == TW_NONE)
-        return;
-    lines_print_who(text, part);
-    tw_text_add(head, text);
-    tw_text_escaped(head, who->comm);
-    tw_text_add(head, "  ");
+    rest->size = 0;
+    tw_text_hex(rest, part->batch.id & 0x7f);
+    tw_text_add(rest, " INSTR          ");
+    if (list->session->perf && part->who.cpu != TW_NONE) {
+        tw_text_escaped(rest, lines_told_who(list->lines, part));
+        tw_text_add(rest, "  ");
+    }
+    tw_text_add_size(rest, blanks, sizeof blanks);
+    list->head.size = 0;
+    tw_text_add_size(&list->head, list->lines->prefix, list->lines->prefix_size);
+    tw_text_add_size(&list->head, blanks, sizeof blanks);
+    tw_text_add_size(&list->head, rest->chars, rest->size);
+    if (rest->failed || list->head.failed)
+        out_of_memory();
+    rest->size -= sizeof blanks;
+    list->rest_number = list->lines->part_number;
+}
+
+static char *copy(char *out, const char *text, size_t size)
+{
+    memcpy(out, text, COPY);
+    if (TW_UNLIKELY(size > COPY))
+        memcpy(out + COPY, text + COPY, size - COPY);
+    return out + size;
+}
+
+/* "0x123     " and what stands behind that. */
+static void make_head(struct instructions *list, const struct tw_part *part,
+                      const struct tw_element *range)
+{
+    static const char blanks[] = "          ";
+    enum { COLUMN = sizeof blanks - 1 };
+    char *index, *at;
+
+    if (list->rest_number != list->lines->part_number)
+        make_rest(list, part);
+    index = list->head.chars + list->lines->prefix_size;
+    at = tw_write_hex(index, range->index);
+    memcpy(at, blanks, COLUMN);
+    at = at < index + COLUMN ? index + COLUMN : at + 1;
+    list->head.size = (size_t)(copy(at, list->rest.chars, list->rest.size) - list->head.chars);
+}
+
+static void list_lines(struct instructions *list, const struct row *row, const struct row *end,
+                       uint8_t id)
+{
+    struct output *out = list->lines->out;
+    const size_t room = (size_t)(end - row) * (list->head.size + 1) + end[-1].text +
+                        end[-1].size - row->text + 2 * (size_t)COPY;
+    char *line = output_room(out, room), *at = line;
+
+    for (; row < end; row++) {
+        at = copy(at, list->head.chars, list->head.size);
+        at = copy(at, list->text + row->text, row->size);
+        if (row->line && (row->line != list->line[id] || row->file != list->file[id])) {
+            output_took(out, (size_t)(at - line));
+            put_source(list, row);
+            at = line = output_room(out, room);
+        }
+        list->file[id] = row->file;
+        list->line[id] = row->line;
+        *at++ = '\n';
+    }
+    output_took(out, (size_t)(at - line));
 }
 
 static void list_text(struct instructions *list, const struct tw_part *part,
                       const struct block *block, const struct tw_element *range)
 {
-    const uint8_t id = part->batch.id & 0x7f;
-    struct tw_text *head = &list->head;
-
-    put_text_head(list, head, part, range);
-    if (head->failed)
-        out_of_memory();
-    for (size_t i = 0; i < block->rows; i++) {
+    make_head(list, part, range);
+    for (size_t i = 0; i < block->rows; i += LINES_AT_ONCE) {
         const struct row *row = &list->rows[block->first + i];
-        const bool has_source =
-            row->line && (row->line != list->line[id] || row->file != list->file[id]);
-        char *line = output_room(list->lines->out, head->size + row->size + 1);
+        const size_t left = block->rows - i;
 
-        memcpy(line, head->chars, head->size);
-        memcpy(line + head->size, list->text + row->text, row->size);
-        line[head->size + row->size] = '\n';
-        output_took(list->lines->out, head->size + row->size + !has_source);
-        if (!has_source) {
-            list->file[id] = row->file;
-            list->line[id] = row->line;
-            continue;
-        }
-        put_source(list, row, id);
-        output_bytes(list->lines->out, "\n", 1);
+        list_lines(list, row, row + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE),
+                   part->batch.id & 0x7f);
     }
 }
 
@@ -561,6 +589,7 @@ void instructions_free(struct instructions *list)
     free(list->disassemblers);
     tw_walk_free(list->walk);
     tw_text_free(&list->head);
+    tw_text_free(&list->rest);
     tw_map_free(&list->by_key);
     arena_free(&list->members);
     free(list->blocks);

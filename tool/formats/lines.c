@@ -47,36 +47,28 @@ static bool has_time(const struct tw_part *part)
     return part->when.clock == TW_CLOCK_RECORD && part->when.not_before;
 }
 
-void lines_print_who(char out[LINE_WHO_ROOM], const struct tw_part *part)
+void lines_begin_part(struct lines *lines, const struct tw_part *part)
+{
+    lines->part = lines->run ? part : NULL;
+    lines->named = part;
+    lines->part_number++;
+}
+
+const char *lines_told_who(struct lines *lines, const struct tw_part *part)
 {
     const struct tw_who *who = &part->who;
     const uint64_t second = 1000000000;
     char time[32] = "";
 
+    if (lines->told_number == lines->part_number)
+        return lines->who;
     if (has_time(part))
         (void)snprintf(time, sizeof time, "%" PRIu64 ".%09" PRIu64 " ",
                        part->when.not_before / second, part->when.not_before % second);
-    (void)snprintf(out, LINE_WHO_ROOM, "[%03" PRIu32 "] %s%" PRId32 "/%" PRId32 " ", who->cpu,
-                   time, (int32_t)(who->thread ? who->pid : who->tid), (int32_t)who->tid);
-}
-
-void lines_begin_part(struct lines *lines, const struct tw_part *part)
-{
-    lines->part = lines->run ? part : NULL;
-    lines->named = part;
-    lines->knows_who = false;
-}
-
-/* For people: made once for all lines of a part. */
-static const char *told_who(struct lines *lines, const struct tw_part *part)
-{
-    if (!lines->knows_who) {
-        char text[LINE_WHO_ROOM];
-
-        lines_print_who(text, part);
-        (void)snprintf(lines->who, sizeof lines->who, "%s%s", text, part->who.comm);
-        lines->knows_who = true;
-    }
+    (void)snprintf(lines->who, sizeof lines->who,
+                   "[%03" PRIu32 "] %s%" PRId32 "/%" PRId32 " %s", who->cpu, time,
+                   (int32_t)(who->thread ? who->pid : who->tid), (int32_t)who->tid, who->comm);
+    lines->told_number = lines->part_number;
     return lines->who;
 }
 
@@ -94,7 +86,7 @@ void lines_put_who(struct lines *lines, struct tw_members *out, const struct tw_
     if (has_time(part))
         tw_put(out, LINE_TIME, part->when.not_before);
     if (tw_is_wanted(out, LINE_WHO))
-        tw_put_text(out, LINE_WHO, told_who(lines, part));
+        tw_put_text(out, LINE_WHO, lines_told_who(lines, part));
 }
 
 void lines_put_where(struct tw_members *out, struct tw_run *run, const struct tw_part *part,

@@ -60,7 +60,8 @@ struct lines {
     const struct tw_part *part;  /* ... the part at work, for who and where; else NULL */
     struct tw_run *names;        /* ranges have the names of their functions; else NULL */
     const struct tw_part *named; /* in that case: the part at work */
-    bool knows_who;              /* of the part at work, `who` is made */
+    uint64_t part_number;        /* from 1 on, of the part at work ... */
+    uint64_t told_number;        /* ... and of that of which `who` is made */
     char who[TW_MEMBERS_TEXT_ENOUGH];
     struct tw_members_here members;
 };
@@ -83,11 +84,10 @@ static inline bool lines_has_own(const struct lines *lines, const struct tw_batc
 /* Ours alone, of an element; NULL: there are none. */
 struct tw_members *lines_own_members(struct lines *lines, const struct tw_element *element,
                                      const struct tw_batch *of);
-/* "[001] 7.763582480 3001/3001 ": CPU, time where it is known, process and thread. */
-enum { LINE_WHO_ROOM = 96 };
-void lines_print_who(char out[LINE_WHO_ROOM], const struct tw_part *part);
 /* Another part is at work. */
 void lines_begin_part(struct lines *lines, const struct tw_part *part);
+/* "[001] 7.763582480 3001/3001 name": CPU, time where it is known, process and thread of the part at work. */
+const char *lines_told_who(struct lines *lines, const struct tw_part *part);
 /* Who executed, and the file of an address, of the part at work. */
 void lines_put_who(struct lines *lines, struct tw_members *out, const struct tw_part *part);
 void lines_put_where(struct tw_members *out, struct tw_run *run, const struct tw_part *part,
