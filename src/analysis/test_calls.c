@@ -168,7 +168,9 @@ static struct tw_element element_of(const struct line *line)
         element.count = line->count;
         element.isa = TW_ISA_A64;
         element.flags = TW_RANGE_EXECUTED;
-        element.last = (uint8_t)(line->kind | line->sub << 3 | 2 << 6);
+        element.last_kind = line->kind & 7u;
+        element.last_sub = line->sub & 7u;
+        element.last_size = 2;
     } else if (line->type == TW_ELEMENT_EXCEPTION) {
         element.return_address = line->back;
         element.flags = TW_EXCEPTION_HAS_RETURN;
