@@ -58,6 +58,12 @@ TW_API void tw_pyramid_free(struct tw_pyramid *pyramid);
    None may come twice. */
 TW_API TW_MUST_USE enum tw_status
 tw_pyramid_take(struct tw_pyramid *pyramid, struct tw_run *run, const struct tw_part *part);
+/* For tw_run_config.sums: the stretch of the capture from one offset to before another comes to the pyramid as sums of whole tiles, which takes
+   less time than its elements; parts that the run gives are taken as ever.  Where a stretch ends inside of a tile: TW_E_ARGUMENT.
+   One run at a time. */
+TW_API TW_MUST_USE enum tw_status tw_pyramid_sums(struct tw_pyramid *pyramid,
+                                                  struct tw_run_sums *sums, uint64_t from,
+                                                  uint64_t to);
 /* Gives what came to one to another of the same capture, which knows nothing of these stretches yet: so that several
    threads each fill one of their own.  The one that gives is empty then. */
 TW_API TW_MUST_USE enum tw_status tw_pyramid_give(struct tw_pyramid *into,

@@ -180,6 +180,23 @@ struct tw_run_counter {
     void (*keep_end)(void *context, void *tally);
 };
 
+/* Ranges are summed where they are decoded, by blocks of the capture's bytes: for pictures of all of a large one.  Most of them come
+   to `sum` and the elements between to `take`, both inside tw_run_next; some, and all where they cannot be summed, come as parts.
+   Capture order, one thread, no perf.data, no filter of code, time or number. */
+struct tw_run_sums {
+    size_t size;    /* sizeof(struct tw_run_sums) */
+    uint64_t block; /* bytes; blocks lie at its multiples */
+    uint64_t from,
+        to; /* offsets in the capture: what packets tell that begin elsewhere comes as parts */
+    void *context;
+    /* Executed as packets of the block tell that begins at an offset.  Of the part all but `batch` and `when` is set. */
+    void (*sum)(void *context, struct tw_run *run, const struct tw_part *part, uint64_t at,
+                const struct tw_range_sum *sums, size_t count);
+    void (*take)(void *context, struct tw_run *run, const struct tw_part *part);
+    /* Whatever came so far of this run, parts too, is to be forgotten: all comes again. */
+    void (*forget)(void *context);
+};
+
 /* A source that is about to be decoded, or is left out. */
 struct tw_run_source {
     uint32_t buffer, source; /* numbers in the capture */
@@ -233,6 +250,9 @@ struct tw_run_config {
 
     /* only this stretch, said as if all was decoded; borrowed during the call; capture order; NULL: all */
     const struct tw_run_extent *extent;
+
+    /* borrowed during the call; NULL: all elements are parts */
+    const struct tw_run_sums *sums;
 };
 
 /* The capture must outlive the run.  Of several runs of one capture, one at a time may decode elements;

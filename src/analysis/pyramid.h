@@ -58,7 +58,8 @@ struct tw_pyramid {
     size_t self_room;
     uint32_t *touched; /* functions that have some */
     size_t touched_count, touched_room;
-    bool is_out; /* of memory */
+    uint64_t summed_from, summed_to; /* the stretch that comes as sums */
+    bool is_out;                     /* of memory */
 };
 
 enum tw_status tw_pyramid_make(struct tw_pyramid **pyramid,

@@ -265,10 +265,65 @@ enum tw_status tw_pyramid_take(struct tw_pyramid *pyramid, struct tw_run *run,
         pyramid->run = NULL; /* another run may come, with the same address */
         return TW_OK;
     }
+    if (!part->source) /* markers of the frames: nothing that a tile tells of */
+        return TW_OK;
     begin_part(pyramid, run, part);
     for (size_t i = 0; i < part->batch.count; i++)
         if (go_to_tile(pyramid, part->batch.elements[i].index) &&
             !take_tile_element(pyramid, run, part, i))
             return TW_E_MEMORY;
     return pyramid->is_out ? TW_E_MEMORY : TW_OK;
+}
+
+/* ---- sums ---- */
+
+static void take_sums(void *context, struct tw_run *run, const struct tw_part *part,
+                      uint64_t at, const struct tw_range_sum *sums, size_t count)
+{
+    struct tw_pyramid *pyramid = context;
+
+    begin_part(pyramid, run, part);
+    if (!go_to_tile(pyramid, at))
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (!sums[i].is_edge &&
+            !take_pyramid_range(pyramid, run, part, &sums[i].range, sums[i].times))
+            pyramid->is_out = true;
+}
+
+static void take_between(void *context, struct tw_run *run, const struct tw_part *part)
+{
+    struct tw_pyramid *pyramid = context;
+
+    if (tw_pyramid_take(pyramid, run, part) != TW_OK)
+        pyramid->is_out = true;
+}
+
+static void forget_stretch(void *context)
+{
+    struct tw_pyramid *pyramid = context;
+    const size_t end = (size_t)((pyramid->summed_to + pyramid->block - 1) / pyramid->block);
+
+    tw_pyramid_close_tile(pyramid);
+    for (size_t i = (size_t)(pyramid->summed_from / pyramid->block); i < end; i++)
+        pyramid->levels[0][i] = (struct tw_tile_sums){ .is_seen = false };
+}
+
+enum tw_status tw_pyramid_sums(struct tw_pyramid *pyramid, struct tw_run_sums *sums,
+                               uint64_t from, uint64_t to)
+{
+    if (from > to || to > pyramid->bytes || from % pyramid->block ||
+        (to % pyramid->block && to != pyramid->bytes))
+        return TW_E_ARGUMENT;
+    pyramid->summed_from = from;
+    pyramid->summed_to = to;
+    *sums = (struct tw_run_sums){ .size = sizeof *sums,
+                                  .block = pyramid->block,
+                                  .from = from,
+                                  .to = to,
+                                  .context = pyramid,
+                                  .sum = take_sums,
+                                  .take = take_between,
+                                  .forget = forget_stretch };
+    return TW_OK;
 }

@@ -95,7 +95,7 @@ static enum tw_status new_tree(struct tw_reader *reader)
         .check_atoms = wish->check_atoms,
         .check_continuity = wish->check_continuity,
         .threads = run->config.packets_only ? 1 : threads_of(reader),
-        .counter = run->count ? tw_count_counter(run) : NULL,
+        .counter = run->count ? tw_count_counter(run) : tw_summing_counter(run),
         .allocator = run->allocator,
         .markers = true,
     };
@@ -330,6 +330,7 @@ static enum tw_status feed(struct tw_reader *reader)
         return TW_END;
     status = tw_capture_read(run->capture, &bytes, &size, reader->buffer, reader->fed);
     if (status == TW_END) {
+        (void)tw_summing_feed(run, reader, 0);
         reader->is_finished = true;
         tw_reader_index_end(reader);
         return tw_tree_finish(reader->tree);
@@ -338,6 +339,7 @@ static enum tw_status feed(struct tw_reader *reader)
         return status;
     if (size > window_of(reader))
         size = window_of(reader);
+    size = tw_summing_feed(run, reader, size);
     status = tw_tree_feed(reader->tree, bytes, size);
     tw_reader_index_feed(reader, bytes, size);
     tw_capture_forget(run->capture, reader->buffer, reader->fed, size);
@@ -366,6 +368,7 @@ static enum tw_status next_decoded(struct tw_reader *reader, struct tw_batch *ba
         batch->size = sizeof *batch;
         status = tw_tree_next(reader->tree, batch);
         has_elements = status == TW_OK && batch->count;
+        status = tw_summing_check(reader->run, reader, status);
 
         if (status == TW_MORE)
             status = feed(reader);

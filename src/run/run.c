@@ -39,6 +39,9 @@ static enum tw_status check_config(const struct tw_run_config *config, struct tw
 
     if (counter && (!counter->count || !counter->add || !counter->merge))
         return tw_fail(fault, TW_E_ARGUMENT, "tw_run_counter lacks a function");
+    if (config->sums && (!config->sums->block || !config->sums->sum || !config->sums->take ||
+                         !config->sums->forget))
+        return tw_fail(fault, TW_E_ARGUMENT, "tw_run_sums lacks a block or a function");
     if (counter && (config->packets_only || config->order != TW_ORDER_CAPTURE))
         return tw_fail(fault, TW_E_ARGUMENT, "elements are counted in capture order");
     if (config->packets_only && config->order != TW_ORDER_CAPTURE)
@@ -72,6 +75,8 @@ static enum tw_status set_up(struct tw_run *run, const struct tw_run_config *con
     }
     if (run->config.with_not_after)
         TW_TRY(tw_bounds_new(run));
+    if (config->sums)
+        TW_TRY(tw_summing_new(run, config->sums));
     TW_TRY(tw_order_start(run));
     return tw_extent_start(run);
 }
@@ -81,6 +86,7 @@ enum tw_status tw_run_new(struct tw_run **run, struct tw_capture *capture,
 {
     struct tw_run_config own = { .size = sizeof own };
     struct tw_run_counter counter;
+    struct tw_run_sums sums;
     struct tw_run *made;
     enum tw_status status;
 
@@ -91,6 +97,10 @@ enum tw_status tw_run_new(struct tw_run **run, struct tw_capture *capture,
     if (config->counter) {
         TW_TRY(TW_SIZED_TAKE(&counter, config->counter, "tw_run_counter", fault));
         own.counter = &counter;
+    }
+    if (config->sums) {
+        TW_TRY(TW_SIZED_TAKE(&sums, config->sums, "tw_run_sums", fault));
+        own.sums = &sums;
     }
     TW_TRY(check_config(config, fault));
     made = tw_take(config->allocator, sizeof *made);
@@ -106,6 +116,7 @@ enum tw_status tw_run_new(struct tw_run **run, struct tw_capture *capture,
     made->config = *config;
     made->config.filter = NULL;
     made->config.extent = NULL;
+    made->config.sums = NULL;
     made->config.symbols = NULL;
     status = set_up(made, config);
     if (status == TW_OK) {
@@ -135,6 +146,7 @@ void tw_run_free(struct tw_run *run)
     }
     tw_bounds_free(run);
     tw_count_free(run);
+    tw_summing_free(run);
     tw_seek_free(run);
     tw_indexes_free(run);
     tw_names_free(run);

@@ -164,6 +164,21 @@ enum tw_status tw_count_part(struct tw_run *run, const struct tw_part *part);
 /* Elements that come right before the run's extent: what they leave matters to what follows. */
 enum tw_status tw_count_lead(struct tw_run *run, const struct tw_part *part);
 
+/* ---- sums.c: ranges summed by blocks of the capture ---- */
+
+struct tw_run_summing;
+enum tw_status tw_summing_new(struct tw_run *run, const struct tw_run_sums *sums);
+void tw_summing_free(struct tw_run *run);
+/* For the tree's config; NULL: nothing is summed. */
+const struct tw_counter *tw_summing_counter(const struct tw_run *run);
+/* Before bytes are fed: how many may be, of so many; 0 at the end.  What the tree gives of them is summed, or not. */
+size_t tw_summing_feed(struct tw_run *run, struct tw_reader *reader, size_t size);
+/* Behind what the tree gave: its status; or where what was summed is not what happened, of beginning again. */
+enum tw_status tw_summing_check(struct tw_run *run, struct tw_reader *reader,
+                                enum tw_status status);
+/* All comes again. */
+void tw_summing_forget(struct tw_run *run);
+
 /* ---- bounds.c: the next timestamp ---- */
 
 struct tw_bounds;
@@ -264,6 +279,10 @@ enum tw_status tw_seek_begin(struct tw_run *run, struct tw_reader *reader);
    again earlier. */
 enum tw_status tw_seek_check(struct tw_run *run, struct tw_reader *reader,
                              const struct tw_batch *batch);
+/* Whether it may not. */
+bool tw_seek_doubts(struct tw_run *run, const struct tw_batch *batch);
+/* Begins the buffer again, earlier where it was begun in the middle; TW_MORE, or why not. */
+enum tw_status tw_seek_again(struct tw_run *run, struct tw_reader *reader);
 /* Whether all elements of a part, from `first` on, lie there: they are given then.  False: each has to be asked. */
 bool tw_seek_has_all(struct tw_run *run, const struct tw_part *part, size_t first);
 /* Whether an element lies at or behind the place, and was not given before. */
@@ -330,6 +349,7 @@ struct tw_run {
     struct tw_extent_state extent;
     struct tw_run_names *names;
     struct tw_run_count *count;
+    struct tw_run_summing *summing; /* or NULL */
     struct tw_run_seek *seek;
     struct tw_indexes *indexes;
     struct tw_bounds *bounds;

@@ -249,20 +249,25 @@ uint64_t tw_seek_time(const struct tw_run *run, const struct tw_run_stream *stre
 }
 
 /* What came shows that decoding began too late: begins earlier, and passes over what was given. */
-static enum tw_status begin_again(struct tw_run *run, struct tw_reader *reader)
+enum tw_status tw_seek_again(struct tw_run *run, struct tw_reader *reader)
 {
     struct tw_run_seek *seek = run->seek;
     enum tw_status status;
 
-    seek->back *= 4;
-    seek->skip = run->count ? 0 : seek->given; /* counting begins again, too */
-    seek->given = 0;
+    if (seek) {
+        seek->back *= 4;
+        seek->skip += seek->given; /* some may just be passed over */
+        seek->given = 0;
+        if (run->count || run->summing) /* these begin again, too */
+            seek->skip = 0;
+    }
+    tw_summing_forget(run);
     for (size_t i = 0; i < reader->stream_count; i++)
         reader->streams[i]->rollback.is_open = false;
     tw_tree_free(reader->tree);
     reader->tree = NULL;
     status = tw_reader_open(reader, reader->buffer);
-    if (status == TW_OK)
+    if (status == TW_OK && seek)
         status = tw_seek_begin(run, reader);
     if (status == TW_END)
         status = TW_E_FILE;
@@ -290,20 +295,20 @@ static bool is_doubtful(const struct tw_run_seek *seek, const struct tw_element 
            !seek->is_seen[id % TW_RUN_IDS];
 }
 
-enum tw_status tw_seek_check(struct tw_run *run, struct tw_reader *reader,
-                             const struct tw_batch *batch)
+bool tw_seek_doubts(struct tw_run *run, const struct tw_batch *batch)
 {
     struct tw_run_seek *seek = run->seek;
     bool *is_seen = &seek->is_seen[batch->id % TW_RUN_IDS];
 
     if (seek->is_begun || seek->from <= seek->base)
-        return TW_OK;
+        return false;
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
 
         if (*is_seen) { /* most of them */
             while (i + TW_TYPES_AT_ONCE <= batch->count &&
-                   !(tw_types_of(batch->elements + i) & 1u << TW_ELEMENT_ERROR))
+                   (tw_are_ranges(batch->elements + i) ||
+                    !(tw_types_of(batch->elements + i) & 1u << TW_ELEMENT_ERROR)))
                 i += TW_TYPES_AT_ONCE;
             if (i == batch->count)
                 break;
@@ -312,11 +317,17 @@ enum tw_status tw_seek_check(struct tw_run *run, struct tw_reader *reader,
                 continue;
         }
         if (is_doubtful(seek, element, batch->id))
-            return begin_again(run, reader);
+            return true;
         if (element->index < seek->offset)
             *is_seen |= !tells_nothing(element);
     }
-    return TW_OK;
+    return false;
+}
+
+enum tw_status tw_seek_check(struct tw_run *run, struct tw_reader *reader,
+                             const struct tw_batch *batch)
+{
+    return tw_seek_doubts(run, batch) ? tw_seek_again(run, reader) : TW_OK;
 }
 
 bool tw_seek_has(struct tw_run *run, const struct tw_part *part,

@@ -56,6 +56,9 @@ struct tw_branch {
     const struct tw_mark *mark;   /* of the next element; the last is the end of all */
     struct tw_mark no_marks[2];   /* in their place: elements before those of other branches */
     struct tw_tally *tally;       /* of what the caller's thread counts; or NULL */
+    /* offset in the stream: packets that begin before it are decoded without sums, see tw_tree_counts */
+    uint64_t apart_until;
+    bool is_apart; /* the last batch was */
     size_t view_size;
     struct tw_segment_list *list; /* NULL: there are no other threads */
     bool is_idle;                 /* nothing more comes from what is held */
@@ -121,6 +124,7 @@ struct tw_tree {
     tw_quiet_fn *quiet;        /* asked what may be left out; NULL: nothing */
     void *quiet_context;
     struct tw_sum_bytes *sum_bytes; /* where counts go, or NULL */
+    bool is_counting;          /* elements go to it: see tw_tree_counts */
     struct tw_fault fault;
     struct tw_unframer *unframer; /* NULL: unframed */
     struct tw_branch **branches;  /* ascending by ID, then src */

@@ -100,6 +100,32 @@ static enum tw_status fill_shared(struct tw_branch *branch, bool is_merged)
     return TW_OK;
 }
 
+enum {
+    APART = 256
+}; /* bytes behind a packet's begin that are decoded with it: more than it has */
+
+/* A packet that began before counting did is decoded by itself, so that sums are of what began behind. */
+static bool begin_apart(struct tw_branch *branch, struct tw_input *in)
+{
+    branch->is_apart = in->offset + in->used < branch->apart_until ||
+                       (branch->is_apart && branch->is_full); /* of a packet that is done */
+    if (!branch->is_apart)
+        return false;
+    if (branch->apart_until - in->offset + APART < in->size)
+        in->size = (size_t)(branch->apart_until - in->offset) + APART;
+    return true;
+}
+
+/* Whether there is more than was decoded so.  Where that was not enough all is. */
+static bool end_apart(struct tw_branch *branch, const struct tw_input *in)
+{
+    if (in->size == branch->stream.size)
+        return false;
+    if (in->used == branch->used)
+        branch->apart_until = branch->stream.offset + branch->stream.size;
+    return true;
+}
+
 /* Fills the branch's batch from what is held, or at the end of the trace from the decoder. */
 static enum tw_status fill(struct tw_branch *branch, bool is_merged)
 {
@@ -117,6 +143,7 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
                            .place_count = branch->stream.place_count,
                            .has_gaps = branch->has_gaps,
                            .is_last = tree->is_finished };
+    bool is_apart = false;
     enum tw_status status;
 
     /* Of an ID that has sent nothing, the end of the trace tells nothing here either. */
@@ -135,18 +162,22 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
         output.marks.marks = branch->marks;
         output.marks.room = branch->tree->config.batch_room;
     }
-    branch->follow.sums = branch->code ? branch->code->sums : NULL;
+    if (tree->is_counting)
+        is_apart = begin_apart(branch, &in);
+    branch->follow.sums =
+        branch->code && tree->is_counting && !is_apart ? branch->code->sums : NULL;
     if (branch->follow.sums && branch->follow.sums->owner &&
         branch->follow.sums->owner != branch)
         TW_TRY(sum_rest(tree));
     status = branch->protocol->decode(branch->decoder, &branch->follow, &output, &in);
     if (status >= 0)
         TW_TRY(sum_later(branch));
+    is_apart = is_apart && end_apart(branch, &in);
     branch->stats.seen.bytes += in.used - branch->used;
     branch->stats.seen.unsynced_bytes += output.unsynced;
     branch->used = in.used;
     tw_branch_renew(branch, batch.count, output.marks.count);
-    branch->is_idle = status == TW_MORE;
+    branch->is_idle = status == TW_MORE && !is_apart;
     branch->is_full = status == TW_OK;
     count_elements(branch, batch.elements, batch.count);
     return status < 0 ? status : TW_OK;
@@ -169,7 +200,7 @@ static void hand_out(struct tw_branch *branch, struct tw_batch *batch, size_t un
     show(branch, batch, until);
     if (TW_UNLIKELY(branch->tree->config.errors))
         tw_report_elements(branch, batch);
-    if (TW_UNLIKELY(branch->tree->config.counter != NULL))
+    if (TW_UNLIKELY(branch->tree->is_counting))
         tw_tally_count(branch->tree, branch->tally, batch);
 }
 
@@ -410,7 +441,7 @@ static TW_NOINLINE enum tw_status next_sized(struct tw_tree *tree, struct tw_bat
 
     if (!TW_SIZED_GIVE(batch, &ours))
         return tw_fail(&tree->fault, TW_E_ARGUMENT, "tw_batch: set its size to its sizeof");
-    status = tree->config.counter ? next_counted(tree, &ours) : next(tree, &ours);
+    status = tree->is_counting ? next_counted(tree, &ours) : next(tree, &ours);
     if (!TW_SIZED_GIVE(batch, &ours))
         return TW_E_ARGUMENT;
     return status;
@@ -441,7 +472,7 @@ enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
 {
     if (!tree || !batch)
         return TW_E_ARGUMENT;
-    if (TW_LIKELY(batch->size == sizeof *batch && !tree->config.counter))
+    if (TW_LIKELY(batch->size == sizeof *batch && !tree->is_counting))
         return next_in_queue(tree, batch) ? TW_OK : next(tree, batch);
     return next_sized(tree, batch);
 }

@@ -62,6 +62,34 @@ void tw_tally_clear(const struct tw_tree *tree, struct tw_tally *tally)
         memset(&tally->first, 0, counter->tally_size);
 }
 
+/* Whether more sources than one share a stream: what of it is held is not known by source. */
+static bool has_shared(const struct tw_tree *tree)
+{
+    for (size_t i = 0; i < tree->branch_count; i++)
+        if (tree->branches[i]->shared)
+            return true;
+    return false;
+}
+
+bool tw_tree_counts(struct tw_tree *tree, bool is_wished)
+{
+    const bool is_counting =
+        is_wished && tree->config.counter && tree->config.threads <= 1 && !has_shared(tree);
+
+    for (size_t i = 0; i < tree->branch_count && is_counting; i++) {
+        struct tw_branch *branch = tree->branches[i];
+
+        branch->is_apart = false;
+        branch->apart_until = branch->stream.size > branch->used
+                                  ? branch->stream.offset + branch->stream.size
+                                  : 0;
+        /* contexts that came as elements were not noted: the next one ends what is summed */
+        branch->follow.context = (struct tw_element){ .type = TW_ELEMENT_NO_SYNC };
+    }
+    tree->is_counting = is_counting;
+    return is_counting == is_wished;
+}
+
 void tw_tally_merge(const struct tw_branch *whose, struct tw_tally *tally)
 {
     const struct tw_tree *tree = whose->tree;

@@ -28,6 +28,10 @@ void tw_tally_merge(const struct tw_branch *whose, struct tw_tally *tally);
 
 /* What decoders count goes into these bytes; edges and elements as ever.  For a tree with one thread. */
 enum tw_status tw_tally_bytes(struct tw_tree *tree, struct tw_sum_bytes *bytes);
+/* From now on the counter gets elements, or tw_tree_next gives them; asked for where all that is held was given.  Packets that have
+   begun by then are not among the sums that come: what these tell of was told by packets that begin behind.  True: it is as wished;
+   else elements come from tw_tree_next. */
+bool tw_tree_counts(struct tw_tree *tree, bool is_wished);
 
 /* Workers count too, and their elements go nowhere else: no error log waits for them. */
 static inline bool tw_counts_apart(const struct tw_tree *tree)

@@ -68,6 +68,7 @@ enum tw_status tw_tree_new(struct tw_tree **tree, const struct tw_tree_config *c
     made->counter = counter;
     if (copy.counter)
         made->config.counter = &made->counter;
+    made->is_counting = copy.counter != NULL;
     made->place.capture = copy.base;
     *tree = made;
     return TW_OK;

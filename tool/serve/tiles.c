@@ -48,13 +48,6 @@ static char *path_beside(const struct serve_capture *capture)
     return path.failed ? NULL : path.chars;
 }
 
-static bool take_tiles(void *context, struct tw_run *run, const struct tw_part *part)
-{
-    struct tw_pyramid *pyramid = context;
-
-    return tw_pyramid_take(pyramid, run, part) == TW_OK;
-}
-
 /* ---- who makes them ---- */
 
 /* A stretch by its number: single tiles from all over the capture come first.  False: there is no such one. */
@@ -94,7 +87,7 @@ static bool add_stretch(struct serve_tiles *tiles, const struct tiles_worker *wo
     if (!worker->has_session)
         (void)pthread_mutex_lock(&views->lock);
     is_good = serve_stretch(views, tiles->capture, worker->session,
-                            &(struct serve_range){ from, to }, take_tiles, worker->pyramid);
+                            &(struct serve_range){ from, to }, worker->pyramid);
     if (!worker->has_session)
         (void)pthread_mutex_unlock(&views->lock);
     (void)pthread_mutex_lock(&tiles->lock);

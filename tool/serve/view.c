@@ -126,6 +126,7 @@ struct window_run {
     struct tw_run
         *code_run;   /* to ask about code; of the other handle where one decodes ahead */
     double decoding; /* milliseconds that it took */
+    const struct tw_run_sums *sums; /* what comes so; NULL: nothing does */
 };
 
 static bool is_newest(const struct window_run *window)
@@ -253,6 +254,8 @@ static struct tw_run *open_window(const struct window_run *window, struct sessio
     if (session_wish(session, &wish) == DONE) {
         wish.config.order = TW_ORDER_CAPTURE;
         wish.config.threads = 1;
+        wish.config.sums = window->sums;
+        wish.config.leaves_stats = window->sums != NULL;
         if (!is_one) /* else it is sought, and ended */
             wish_window(&wish, window);
         run = session_run_new(session, &wish);
@@ -449,21 +452,31 @@ enum serve_done serve_window(struct serve_views *views, const struct serve_windo
     return done;
 }
 
+static bool take_tiles(void *context, struct tw_run *run, const struct tw_part *part)
+{
+    return tw_pyramid_take(context, run, part) == TW_OK;
+}
+
 bool serve_stretch(struct serve_views *views, size_t capture, struct session *session,
-                   const struct serve_range *range, serve_fn *take, void *context)
+                   const struct serve_range *range, struct tw_pyramid *pyramid)
 {
     const size_t view = SERVE_VIEWS - 1;
+    struct tw_run_sums sums;
     struct window_run window = { .views = views,
                                  .capture = &views->captures[capture],
                                  .from = range->from,
                                  .to = range->to,
                                  .view = view,
                                  .number = atomic_load(&views->newest[view]),
-                                 .take = take,
-                                 .context = context };
-    struct tw_run *run = open_window(&window, session);
-    const bool is_good = run && run_parts(&window, run);
+                                 .take = take_tiles,
+                                 .context = pyramid };
+    struct tw_run *run;
+    bool is_good;
 
+    if (tw_pyramid_sums(pyramid, &sums, range->from, range->to) == TW_OK)
+        window.sums = &sums;
+    run = open_window(&window, session);
+    is_good = run && run_parts(&window, run);
     tw_run_free(run);
     return is_good;
 }

@@ -62,10 +62,9 @@ struct serve_range {
     uint64_t from, to;
 };
 
-/* Elements of a stretch of a capture, read by a handle that nobody else uses now; false: it could not be, or all is
-   over. */
+/* A stretch of whole tiles of a capture, read by a handle that nobody else uses now; false: it could not be, or all is over. */
 bool serve_stretch(struct serve_views *views, size_t capture, struct session *session,
-                   const struct serve_range *range, serve_fn *take, void *context);
+                   const struct serve_range *range, struct tw_pyramid *pyramid);
 
 /* Tables of a capture; a pointer into memory that stays, or NULL. */
 const struct tw_text *serve_data(struct serve_views *views, size_t capture);
