@@ -189,6 +189,9 @@ void tw_doctor_conclude(struct tw_doctor *doctor);
 bool tw_doctor_find_bias(const struct tw_doctor *doctor, const struct tw_patient *patient,
                          int64_t *bias);
 
+/* Bytes before an overflow that are looked at: this to twice as many. */
+enum { TW_RATE_WINDOW = 256 };
+
 /* Times and contexts of an element, and what the trace of it costs. */
 void tw_doctor_time(struct tw_patient *patient, const struct tw_element *element, uint64_t at);
 void tw_doctor_rate(struct tw_patient *patient, const struct tw_element *element, uint64_t at,

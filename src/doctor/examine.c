@@ -196,6 +196,31 @@ static uint64_t place_of(const struct tw_doctor *doctor, uint32_t buffer, uint64
     return doctor->starts[buffer] + (index > first ? index - first : 0);
 }
 
+/* Most elements are ranges that lie close to the one before, in `at`, and change nothing but sums: how many there are behind it.  Up
+   to the end of its column in the strip, and of the bytes that a rate is taken of. */
+static size_t count_more(const struct tw_doctor *doctor, struct tw_patient *patient,
+                         const struct tw_part *part, size_t number, uint64_t at)
+{
+    const struct tw_element *const first = &part->batch.elements[number];
+    const struct tw_element *const last = part->batch.elements + part->batch.count;
+    const struct tw_element *range = first + 1;
+    const uint64_t column = at * TW_STRIP_COLUMNS / doctor->total;
+    const uint64_t next =
+        ((column + 1) * doctor->total + TW_STRIP_COLUMNS - 1) / TW_STRIP_COLUMNS;
+    const uint64_t window = patient->rate.begin.offset + 2 * TW_RATE_WINDOW;
+    const uint64_t room = (next < window ? next : window) - at;
+
+    if (doctor->abort_count || first->type != TW_ELEMENT_INSTR_RANGE)
+        return 0;
+    for (; range < last && range->type == TW_ELEMENT_INSTR_RANGE &&
+           range->index - first->index < room;
+         range++)
+        count_range(patient, range, 1);
+    patient->lost.last = range[-1];
+    patient->elements += (size_t)(range - first) - 1;
+    return (size_t)(range - first) - 1;
+}
+
 static void count_part(struct tw_doctor *doctor, struct tw_run *run, const struct tw_part *part)
 {
     struct tw_patient *patient;
@@ -231,6 +256,8 @@ static void count_part(struct tw_doctor *doctor, struct tw_run *run, const struc
             count_repeat(patient, part->batch.elements, i);
         tw_doctor_rate(patient, element, at, is_overflow);
         count_element(doctor, patient, at, element);
+        if (is_same && doctor->total)
+            i += count_more(doctor, patient, part, i, at);
     }
 }
 

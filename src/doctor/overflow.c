@@ -7,7 +7,7 @@
 #include "doctor/doctor.h"
 
 enum {
-    WINDOW = 256,      /* bytes before an overflow that are looked at: this to twice as many */
+    WINDOW = TW_RATE_WINDOW,
     KNOWN_LEAST = 1000 /* instructions that tell how fast the program ran */
 };
 
