@@ -33,13 +33,13 @@ function coveragePage(data) {
     { title: "way", value: (i) => branches.num("taken", i) ? 1 : 0, show: (i) => el("span", { class: "tag", text: branches.num("taken", i) ? "always taken" : "never taken" }) },
     { title: "function", value: (i) => branches.text("name", i), show: (i) => name(branches.text("name", i), link("code", "f", branches.text("name", i).slice(0, 1000))) },
     { title: "address", value: (i) => branches.num("address", i), show: (i) => branches.hex("address", i) }] });
-  const files = new Grid({ caption: "Files", rows: coverageFiles(data), sort: 1, down: false, columns: [
+  const files = new Grid({ caption: "What of each source file was executed", rows: coverageFiles(data), sort: 1, down: false, columns: [
     { title: "file", value: (f) => f.file, show: (f) => name(f.file) },
     { title: "lines", value: (f) => f.covered / f.lines, show: (f) => coverBar(f.covered, f.lines) },
     { title: "executed", kind: "num", value: (f) => f.covered, show: (f) => count(f.covered) + " of " + count(f.lines) },
     { title: "instructions", value: (f) => f.instructionsCovered / f.instructions, show: (f) => coverBar(f.instructionsCovered, f.instructions) },
     { title: "branches both ways", kind: "num", value: (f) => f.both / Math.max(1, f.both + f.one), show: (f) => count(f.both) + " of " + count(f.both + f.one) + " reached" }] });
-  const byFunction = new Grid({ caption: "Functions", rows: range(functions.rows), sort: 1, down: false, step: 50, columns: [
+  const byFunction = new Grid({ caption: "What of each function was executed", rows: range(functions.rows), sort: 1, down: false, step: 50, columns: [
     { title: "function", value: (i) => functions.text("name", i), show: (i) => name(functions.text("name", i), functions.num("rows", i) ? link("code", "f", functions.text("name", i).slice(0, 1000)) : undefined) },
     { title: "instructions", value: (i) => functions.num("covered", i) / Math.max(1, functions.num("instructions", i)), show: (i) => coverBar(functions.num("covered", i), functions.num("instructions", i)) },
     { title: "executed", kind: "num", value: (i) => functions.num("covered", i), show: (i) => count(functions.num("covered", i)) + " of " + count(functions.num("instructions", i)) },

@@ -20,10 +20,12 @@ function clear(node) { node.replaceChildren(); return node; }
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 function count(value) { return whole.format(value); }
 
+// What is some is never 0, and what is not all is never 100.
 function percent(part, all, digits = 1) {
   if (!all) return "0 %";
-  const value = 100 * part / all;
-  if (value > 0 && value < 0.05 && digits === 1) return "< 0.1 %";
+  const value = 100 * part / all, least = 10 ** -digits;
+  if (value > 0 && value < least / 2) return "< " + least.toFixed(digits) + " %";
+  if (part < all && value >= 100 - least / 2) return "> " + (100 - least).toFixed(digits) + " %";
   return value.toFixed(digits) + " %";
 }
 

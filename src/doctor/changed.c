@@ -5,6 +5,8 @@
 
 #include "doctor/doctor.h"
 
+#include "base/percent.h"
+
 enum {
     FITS_LEAST = 24,  /* ranges that show that code fits */
     CHANGES_LEAST = 2 /* contradictions late in the trace that show that it was changed */
@@ -97,13 +99,13 @@ static void judge_missing(struct tw_doctor *doctor, const struct tw_patient *pat
                                  : is_all  ? "missing-image"
                                            : "missing-code",
                                  is_all ? 65 : 5 + missing);
-        finding->text =
-            tw_doctor_text(doctor,
-                           "source %s: %s code at %" PRIu64
-                           " places (%.1f %% of the path), the first 0x%" PRIx64,
-                           tw_doctor_name(doctor, patient),
-                           is_all ? "no image holds any of the" : "no image holds the",
-                           patient->missing, 100 * missing, patient->addresses[0]);
+        finding->text = tw_doctor_text(
+            doctor,
+            "source %s: %s code at %" PRIu64
+            " places (%s %% of the path), the first 0x%" PRIx64,
+            tw_doctor_name(doctor, patient),
+            is_all ? "no image holds any of the" : "no image holds the", patient->missing,
+            tw_percent(missing, 1, 1).text, patient->addresses[0]);
         finding->remedy =
             is_kernel ? "give the kernel: --kernel vmlinux, or kcore of the traced machine"
             : tw_capture_perf(doctor->capture)

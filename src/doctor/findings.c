@@ -5,6 +5,8 @@
 
 #include "doctor/doctor.h"
 
+#include "base/percent.h"
+
 void tw_doctor_at(struct tw_finding *finding, uint64_t count, uint64_t offset)
 {
     finding->count = count;
@@ -88,11 +90,12 @@ static void judge_sync(struct tw_doctor *doctor, struct tw_patient *patient)
     } else {
         finding = tw_doctor_find(doctor, share > 0.25 ? TW_FINDING_WARNING : TW_FINDING_NOTE,
                                  share > 0.25 ? "sync-period" : "unsynced-head", 10 * share);
-        finding->text = tw_doctor_text(
-            doctor,
-            "source %s: %" PRIu64 " of %" PRIu64
-            " bytes (%.1f %%) lie before a synchronization and are not decoded",
-            tw_doctor_name(doctor, patient), patient->unsynced, patient->bytes, 100 * share);
+        finding->text =
+            tw_doctor_text(doctor,
+                           "source %s: %" PRIu64 " of %" PRIu64
+                           " bytes (%s %%) lie before a synchronization and are not decoded",
+                           tw_doctor_name(doctor, patient), patient->unsynced, patient->bytes,
+                           tw_percent(share, 1, 1).text);
         finding->remedy =
             share > 0.25
                 ? "the sync period is too long for this buffer: make it shorter (TRCSYNCPR, "

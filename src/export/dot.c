@@ -2,6 +2,7 @@
 /* The call graph for Graphviz: boxes by share, arrows by count. */
 #include <inttypes.h>
 
+#include "base/percent.h"
 #include "export/export.h"
 #include "export/graph.h"
 
@@ -31,9 +32,9 @@ void tw_write_dot(struct tw_sink *sink, const struct tw_subject *subject)
 
         tw_sink_format(sink, "  f%" PRIu32 " [label=\"", number);
         put_label(sink, tw_subject_name(subject, tw_functions_get(functions, number)->name));
-        tw_sink_format(sink, "\\n%.1f %% (%.1f %%)\"];\n",
-                       total ? 100.0 * (double)totals.inclusive / (double)total : 0.0,
-                       total ? 100.0 * (double)totals.self / (double)total : 0.0);
+        tw_sink_format(sink, "\\n%s %% (%s %%)\"];\n",
+                       tw_percent((double)totals.inclusive, (double)total, 1).text,
+                       tw_percent((double)totals.self, (double)total, 1).text);
     }
     for (size_t i = 0; i < graph.edge_count; i++) {
         const struct tw_call_edge *edge = tw_calls_edge(subject->calls, graph.edges[i]);

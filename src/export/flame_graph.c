@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/memory.h"
+#include "base/percent.h"
 #include "export/export.h"
 #include "export/svg.h"
 
@@ -66,11 +67,12 @@ static void put_box(const struct flame *flame, const struct box *box)
                    "\" data-d=\"%" PRIu32 "\"><title>",
                    box->start, box->width, box->depth);
     tw_sink_xml(flame->sink, name);
+    tw_sink_format(flame->sink, " (%" PRIu64 " instructions, ", box->width);
+    tw_sink_xml(flame->sink, tw_percent((double)box->width, (double)flame->total, 2).text);
     tw_sink_format(flame->sink,
-                   " (%" PRIu64 " instructions, %.2f %%)</title>"
+                   " %%)</title>"
                    "<rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" rx=\"2\" fill=\"",
-                   box->width, 100.0 * (double)box->width / (double)flame->total, x, y, width,
-                   ROW - 1);
+                   x, y, width, ROW - 1);
     tw_svg_color(flame->sink, name);
     tw_sink_format(flame->sink, "\"/><text x=\"%.1f\" y=\"%u\">", x + 3, y + ROW - 6);
     tw_svg_label(flame->sink, name, width);

@@ -303,7 +303,7 @@ static void put_end(struct tw_timeline_writer *writer, const struct tw_timeline_
     if (event->span == TW_SPAN_FUNCTION && event->how == TW_LEAVE_GAP && !event->depth) {
         tw_protobuf_number(&state->event, EVENT_TYPE, INSTANT);
         tw_protobuf_number(&state->event, EVENT_TRACK, track_uuid(event->track, false));
-        tw_protobuf_text(&state->event, EVENT_NAME, "trace lost");
+        tw_protobuf_text(&state->event, EVENT_NAME, "gap");
         put_event(writer, event);
     }
 }

@@ -130,7 +130,7 @@ def perfetto(capture):
             elif event[9] == 4:
                 values.append((tracks[event[11]], found[8], event[30]))
             else:
-                marks += event.get(23) != b"trace lost"
+                marks += event.get(23) != b"gap"
         equal(sorted(spans), [row for row in want.spans], "spans")
         equal(sorted((tracks[track], name, begin) for track, stack in open_spans.items() for name, begin in stack),
               sorted(row[:3] for row in want.unfinished), "spans that did not finish")

@@ -7,6 +7,7 @@
 #include <trackway/coverage.h>
 #include <trackway/disassembly.h>
 
+#include "base/percent.h"
 #include "commands/commands.h"
 #include "shared/advice.h"
 #include "shared/feed.h"
@@ -158,8 +159,10 @@ static void print_instruction(struct annotate_command *command, const struct ann
                        tw_instruction_opcode(&is->code));
     output_format(out, is->branch ? "%-36s" : "%s", text);
     if (is->branch && is->count)
-        output_format(out, " %5.1f %% taken (%" PRIu64 " of %" PRIu64 ")",
-                      percent(is->branch->taken, is->branch->taken + is->branch->not_taken),
+        output_format(out, " %5s %% taken (%" PRIu64 " of %" PRIu64 ")",
+                      tw_percent((double)is->branch->taken,
+                                 (double)is->branch->taken + (double)is->branch->not_taken, 1)
+                          .text,
                       is->branch->taken, is->branch->taken + is->branch->not_taken);
     else if (is->branch)
         output_text(out, " never reached");

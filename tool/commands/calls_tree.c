@@ -6,6 +6,8 @@
 
 #include "commands/calls.h"
 
+#include "base/percent.h"
+
 enum { LINES_SHOWN = 1000, DEPTH_SHOWN = 64 };
 
 struct tree_line {
@@ -89,8 +91,8 @@ static void choose_lines(struct tree *tree, uint64_t limit, uint64_t depth)
 static void print_line(struct output *out, const struct tree_line *line, const char *name,
                        uint64_t total)
 {
-    output_format(out, "%5.1f %% %12" PRIu64 " %12" PRIu64 " %10" PRIu64 "  ",
-                  total ? 100.0 * (double)line->below / (double)total : 0, line->below,
+    output_format(out, "%5s %% %12" PRIu64 " %12" PRIu64 " %10" PRIu64 "  ",
+                  tw_percent((double)line->below, (double)total, 1).text, line->below,
                   line->self, line->entries);
     for (uint32_t i = 0; i < line->depth; i++)
         output_text(out, i + 1 == line->depth ? "|- " : "|  ");
@@ -109,9 +111,9 @@ static void print_rest(struct output *out, const struct tree *tree, uint64_t tot
     }
     if (lines)
         output_format(out,
-                      "%5.1f %% %12" PRIu64 " %12s %10s  [%zu more lines, see --limit, "
+                      "%5s %% %12" PRIu64 " %12s %10s  [%zu more lines, see --limit, "
                       "--depth]\n",
-                      total ? 100.0 * (double)self / (double)total : 0, self, "", "", lines);
+                      tw_percent((double)self, (double)total, 1).text, self, "", "", lines);
 }
 
 int calls_print_tree(struct output *out, const struct tw_calls *calls, struct names *names,

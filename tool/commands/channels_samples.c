@@ -6,6 +6,8 @@
 
 #include "commands/channels.h"
 
+#include "base/percent.h"
+
 /* Every image that is an ELF file, and every file of --symbols. */
 static bool add_files(struct tw_symbols *symbols, const struct list *files, bool is_needed)
 {
@@ -53,8 +55,8 @@ bool samples_open(struct channels *channels)
 
 static void print_share(struct output *out, uint64_t count, uint64_t total, const char *name)
 {
-    output_format(out, "%6.2f%% %8" PRIu64 "  %s\n", 100.0 * (double)count / (double)total,
-                  count, name);
+    output_format(out, "%6s%% %8" PRIu64 "  %s\n",
+                  tw_percent((double)count, (double)total, 2).text, count, name);
 }
 
 void samples_print(struct channels *channels)

@@ -6,6 +6,7 @@
 #include <trackway/coverage.h>
 #include <trackway/formats.h>
 
+#include "base/percent.h"
 #include "commands/commands.h"
 #include "commands/coverage.h"
 #include "shared/feed.h"
@@ -38,7 +39,7 @@ static void print_share(struct output *out, uint64_t part, uint64_t all)
 {
     const unsigned filled = all ? (unsigned)(part * BAR / all) : 0;
 
-    output_format(out, "%5.1f %% ", all ? 100.0 * (double)part / (double)all : 0.0);
+    output_format(out, "%5s %% ", tw_percent((double)part, (double)all, 1).text);
     for (unsigned i = 0; i < BAR; i++)
         output_text(out, i < filled ? "#" : ".");
 }

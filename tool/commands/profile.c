@@ -9,6 +9,7 @@
 #include <trackway/formats.h>
 #include <trackway/version.h>
 
+#include "base/percent.h"
 #include "commands/commands.h"
 #include "shared/advice.h"
 #include "shared/feed.h"
@@ -161,10 +162,12 @@ static void say_unknown(const struct profile_command *command, const struct feed
     if (!command->profile || !tw_profile_totals(command->profile, &totals))
         return;
     if (totals.unknown > totals.untraced && command->by == TW_PROFILE_LINE)
-        say("%.1f %% of the instructions come from no source line that is known: give files "
+        say("%s %% of the instructions come from no source line that is known: give files "
             "with "
             "debug information (--symbols FILE, --sysroot)",
-            100.0 * (double)(totals.unknown - totals.untraced) / (double)totals.instructions);
+            tw_percent((double)(totals.unknown - totals.untraced), (double)totals.instructions,
+                       1)
+                .text);
     else if (totals.unknown > totals.untraced && command->by <= TW_PROFILE_ADDRESS)
         advise_symbols(totals.unknown - totals.untraced, totals.instructions);
     advise_code(totals.missing);

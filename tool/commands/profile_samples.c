@@ -9,6 +9,8 @@
 
 #include "commands/profile.h"
 
+#include "base/percent.h"
+
 enum { BAR = 20 };
 
 struct sampled_row {
@@ -141,7 +143,8 @@ static void print_text(struct profile_command *command, const struct sampled *sa
         const struct sampled_row *row = &sampled->rows[i];
         const double share = 100.0 * (double)row->count / (double)totals->samples;
 
-        output_format(out, "%12" PRIu64 " %5.1f %% ", row->count, share);
+        output_format(out, "%12" PRIu64 " %5s %% ", row->count,
+                      tw_percent((double)row->count, (double)totals->samples, 1).text);
         for (unsigned k = 0; k < BAR; k++)
             output_text(out, k < (unsigned)(share * BAR / 100 + 0.5) ? "#" : ".");
         output_text(out, "  ");
@@ -158,11 +161,11 @@ static void print_text(struct profile_command *command, const struct sampled *sa
         output_text(out, "\n");
     }
     if (totals->asleep)
-        output_format(out, "%12" PRIu64 " %5.1f %%  [asleep]\n", totals->asleep,
-                      100.0 * (double)totals->asleep / (double)totals->samples);
+        output_format(out, "%12" PRIu64 " %5s %%  [asleep]\n", totals->asleep,
+                      tw_percent((double)totals->asleep, (double)totals->samples, 1).text);
     if (totals->prohibited)
-        output_format(out, "%12" PRIu64 " %5.1f %%  [prohibited]\n", totals->prohibited,
-                      100.0 * (double)totals->prohibited / (double)totals->samples);
+        output_format(out, "%12" PRIu64 " %5s %%  [prohibited]\n", totals->prohibited,
+                      tw_percent((double)totals->prohibited, (double)totals->samples, 1).text);
 }
 
 static void print_json(struct profile_command *command, const struct sampled *sampled,

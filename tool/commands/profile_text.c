@@ -6,6 +6,8 @@
 
 #include "commands/profile.h"
 
+#include "base/percent.h"
+
 enum { BAR = 20 };
 
 static double percent(uint64_t part, uint64_t all)
@@ -18,7 +20,7 @@ static void print_bar(struct output *out, uint64_t part, uint64_t all)
     const double share = percent(part, all);
     const unsigned filled = (unsigned)(share * BAR / 100 + 0.5);
 
-    output_format(out, "%5.1f %% ", share);
+    output_format(out, "%5s %% ", tw_percent((double)part, (double)all, 1).text);
     output_color(out, share >= 10 ? RED : share >= 1 ? YELLOW : DIM);
     for (unsigned i = 0; i < BAR; i++)
         output_text(out, i < filled ? "#" : ".");

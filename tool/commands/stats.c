@@ -5,6 +5,7 @@
 
 #include <trackway/statistics.h>
 
+#include "base/percent.h"
 #include "commands/commands.h"
 #include "commands/stats.h"
 #include "shared/session.h"
@@ -16,11 +17,6 @@ struct stats {
     bool is_json;
     bool *is_there; /* by buffer: it held something */
 };
-
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0;
-}
 
 static double seconds_of(const struct stats *stats, const struct tw_source_statistics *source)
 {
@@ -65,9 +61,10 @@ static void print_text(struct stats *stats, const struct tw_source_statistics *s
                   (unsigned)source->id, source->protocol, source->bytes, source->packets);
     output_color(out, PLAIN);
     for (size_t i = 0; i < source->type_count; i++)
-        output_format(out, "  %-24s %10" PRIu64 " packets %12" PRIu64 " bytes %6.2f %%\n",
-                      source->types[i].name, source->types[i].packets, source->types[i].bytes,
-                      share(source->types[i].bytes, source->bytes));
+        output_format(
+            out, "  %-24s %10" PRIu64 " packets %12" PRIu64 " bytes %6s %%\n",
+            source->types[i].name, source->types[i].packets, source->types[i].bytes,
+            tw_percent((double)source->types[i].bytes, (double)source->bytes, 2).text);
     output_format(out, "  %" PRIu64 " syncs", source->syncs);
     if (source->sync_most)
         output_format(out, ", %" PRIu64 " to %" PRIu64 " bytes apart, %.0f on average",

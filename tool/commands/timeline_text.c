@@ -72,7 +72,7 @@ static void put_function_end(const struct timeline_text *text,
         [TW_LEAVE_TAIL] = " (tail call)",
         [TW_LEAVE_UNWOUND] = " (unwound)",
         [TW_LEAVE_SWITCH] = " (another stack)",
-        [TW_LEAVE_GAP] = " (trace lost)",
+        [TW_LEAVE_GAP] = " (gap)",
         [TW_LEAVE_END] = " (end of trace)",
     };
 
@@ -98,7 +98,10 @@ static void put_name(const struct timeline_text *text, const struct tw_timeline_
 
     if (begin->span == TW_SPAN_GAP) {
         output_color(text->out, RED);
-        output_format(text->out, "trace lost: %s", name);
+        if (begin->what == TW_GAP_NOT_TRACED)
+            output_text(text->out, "not traced");
+        else
+            output_format(text->out, "trace lost: %s", name);
         if (begin->value)
             output_format(text->out, ", %" PRIu64 " bytes", begin->value);
         output_color(text->out, PLAIN);

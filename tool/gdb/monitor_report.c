@@ -7,6 +7,8 @@
 
 #include "gdb/recording.h"
 
+#include "base/percent.h"
+
 enum { ROWS = 20, GAPS = 50 };
 
 /* Runs the whole capture through a counter. */
@@ -45,11 +47,10 @@ void recording_profile(struct recording *recording, struct gdb_text *out)
         else if (tw_profile_finish(profile) == TW_OK && tw_profile_totals(profile, &totals)) {
             gdb_text_put(out, "instructions  share  function\n");
             for (size_t i = 0; i < ROWS && (row = tw_profile_row(profile, i)) != NULL; i++)
-                gdb_text_format(out, "%12" PRIu64 " %5.1f%%  %.200s\n", row->self,
-                                totals.instructions
-                                    ? 100.0 * (double)row->self / (double)totals.instructions
-                                    : 0,
-                                row->name ? row->name : "[not known]");
+                gdb_text_format(
+                    out, "%12" PRIu64 " %5s%%  %.200s\n", row->self,
+                    tw_percent((double)row->self, (double)totals.instructions, 1).text,
+                    row->name ? row->name : "[not known]");
             gdb_text_format(out, "%12" PRIu64 "         all\n", totals.instructions);
         }
     }

@@ -5,14 +5,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "shared/feed.h"
 
 void advise_symbols(uint64_t unknown, uint64_t all)
 {
     if (unknown)
-        say("%.1f %% of the instructions are in code without symbols: give files that have "
+        say("%s %% of the instructions are in code without symbols: give files that have "
             "them (--symbols FILE, --sysroot, --kernel)",
-            100.0 * (double)unknown / (double)all);
+            tw_percent((double)unknown, (double)all, 1).text);
 }
 
 void advise_functions(const struct tw_functions *functions)
