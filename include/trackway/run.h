@@ -186,8 +186,8 @@ struct tw_run_counter {
 struct tw_run_sums {
     size_t size;    /* sizeof(struct tw_run_sums) */
     uint64_t block; /* bytes; blocks lie at its multiples */
-    uint64_t from,
-        to; /* offsets in the capture: what packets tell that begin elsewhere comes as parts */
+    /* offsets in the capture: what packets tell that begin elsewhere comes as parts */
+    uint64_t from, to;
     void *context;
     /* Executed as packets of the block tell that begins at an offset.  Of the part all but `batch` and `when` is set. */
     void (*sum)(void *context, struct tw_run *run, const struct tw_part *part, uint64_t at,
