@@ -124,7 +124,7 @@ struct tw_tree {
     tw_quiet_fn *quiet;        /* asked what may be left out; NULL: nothing */
     void *quiet_context;
     struct tw_sum_bytes *sum_bytes; /* where counts go, or NULL */
-    bool is_counting;          /* elements go to it: see tw_tree_counts */
+    bool is_counting;               /* elements go to it: see tw_tree_counts */
     struct tw_fault fault;
     struct tw_unframer *unframer; /* NULL: unframed */
     struct tw_branch **branches;  /* ascending by ID, then src */
