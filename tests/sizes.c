@@ -107,6 +107,13 @@ static enum tw_status try_tw_run_counter(const void *taken)
     return try_tw_run_config(&config);
 }
 
+static enum tw_status try_tw_run_sums(const void *taken)
+{
+    const struct tw_run_config config = { .size = sizeof config, .sums = taken };
+
+    return try_tw_run_config(&config);
+}
+
 static enum tw_status try_tw_counter(const void *taken)
 {
     const struct tw_tree_config config = { .size = sizeof config, .counter = taken };
@@ -142,6 +149,39 @@ static void fill_run_counter(void *taken)
     counter->count = count_nothing;
     counter->add = add_nothing;
     counter->merge = count_nothing;
+}
+
+static void sum_nothing(void *context, struct tw_run *run, const struct tw_part *part,
+                        uint64_t at, const struct tw_range_sum *sums, size_t count)
+{
+    (void)context;
+    (void)run;
+    (void)part;
+    (void)at;
+    (void)sums;
+    (void)count;
+}
+
+static void take_no_part(void *context, struct tw_run *run, const struct tw_part *part)
+{
+    (void)context;
+    (void)run;
+    (void)part;
+}
+
+static void forget_nothing(void *context)
+{
+    (void)context;
+}
+
+static void fill_run_sums(void *taken)
+{
+    struct tw_run_sums *sums = taken;
+
+    sums->block = 1024;
+    sums->sum = sum_nothing;
+    sums->take = take_no_part;
+    sums->forget = forget_nothing;
 }
 
 static void fill_counter(void *taken)
@@ -360,6 +400,7 @@ static const struct row rows[] = {
     ROW(tw_replay_config),
     ROW(tw_run_config),
     FILLED(tw_run_counter, fill_run_counter),
+    FILLED(tw_run_sums, fill_run_sums),
     ROW(tw_samples_config),
     ROW(tw_sequence_config),
     ROW(tw_sim_config),
