@@ -90,8 +90,8 @@ static uint32_t node_of_call(struct tw_call_machine *machine, struct tw_call_sta
                              uint32_t parent, uint32_t from, const struct tw_call_frame *frame)
 {
     struct tw_call_tree *tree = &stack->tree;
-    uint32_t *guess =
-        &machine->recent[(parent * 0x9e3779b1u ^ frame->function * 0x85ebca6bu) >> 20];
+    uint32_t *guess = &machine->recent[(parent * 0x9e3779b1u ^ frame->function * 0x85ebca6bu) >>
+                                       (32 - TW_RECENT_CALL_BITS)];
     uint32_t edge, node = *guess;
 
     if (node && node < tree->count && tree->nodes[node].parent == parent) {

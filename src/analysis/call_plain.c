@@ -139,6 +139,7 @@ size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stac
     const struct tw_flow_range *to = NULL;
 
     for (; range < end && range->type == TW_ELEMENT_INSTR_RANGE && range->count; range++) {
+        tw_flow_ranges_expect(&machine->ranges, range, end);
         to = tw_flow_ranges_of(&machine->ranges, range, place);
         if (!to || to->function != to->last_function)
             break;

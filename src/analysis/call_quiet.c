@@ -20,13 +20,12 @@ static bool stays(struct tw_flow_ranges *ranges, const struct tw_element *two,
     const struct tw_flow_range *known = tw_flow_ranges_of(ranges, &two[0], place);
     struct tw_flow_range from;
 
-    if (!known)
+    if (!known || (known->transfer > TW_TRANSFER_JUMP && two[0].flags & TW_RANGE_EXECUTED))
         return false;
     from = *known; /* the next may move it */
     known = tw_flow_ranges_of(ranges, &two[1], place);
     return known && from.function == from.last_function && from.function == known->function &&
-           known->function == known->last_function &&
-           (from.transfer <= TW_TRANSFER_JUMP || !(two[0].flags & TW_RANGE_EXECUTED));
+           known->function == known->last_function;
 }
 
 /* On any thread.  The one that takes parts has an image of its own, too: what it looks up is used there again. */

@@ -58,7 +58,7 @@ static const struct tw_function *about(const struct tw_call_machine *machine, ui
 
 uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address)
 {
-    const size_t at = (address >> 2 ^ address >> 8) & (TW_LENGTH(machine->unnamed) - 1);
+    const size_t at = (address >> 2 ^ address >> 12) & (TW_LENGTH(machine->unnamed) - 1);
 
     if (function != TW_FUNCTION_ANY)
         return function;

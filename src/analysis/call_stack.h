@@ -126,7 +126,7 @@ struct tw_call_inlined {
     size_t range_count, range_room;
 };
 
-enum { TW_RECENT_CALLS = 4096 };
+enum { TW_RECENT_CALL_BITS = 14, TW_RECENT_CALLS = 1 << TW_RECENT_CALL_BITS };
 
 /* What all stacks of an analysis share. */
 struct tw_call_machine {
@@ -153,7 +153,7 @@ struct tw_call_machine {
     struct {
         uint64_t address;
         uint32_t function;
-    } unnamed[64]; /* by low bits of the address: numbers that code without a symbol has */
+    } unnamed[1024]; /* by low bits of the address: numbers that code without a symbol has */
     /* nodes of calls, of whatever stack, by caller's node and callee: a guess that has to be looked at */
     uint32_t recent[TW_RECENT_CALLS];
     uint64_t base; /* instructions of the stack at work before what it takes now */

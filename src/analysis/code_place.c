@@ -125,9 +125,13 @@ bool tw_code_places_of(struct tw_code_places *places, struct tw_code_place *plac
 {
     const uint64_t key = tw_hash64((uintptr_t)part->image) ^ (uint64_t)part->who.view.context;
 
+    if (!places->last || places->last_key != key) {
+        places->last_key = key;
+        places->last = number_of(&places->maps, key);
+    }
     places->run = run;
     places->part = part;
-    *place = (struct tw_code_place){ .map = number_of(&places->maps, key),
+    *place = (struct tw_code_place){ .map = places->last,
                                      .image = part->image,
                                      .view = part->who.view,
                                      .find = find,

@@ -15,6 +15,8 @@ struct tw_code_places {
     const struct tw_part *part; /* at work */
     pthread_mutex_t *lock;      /* held while the run is asked for symbols; or NULL */
     struct tw_map maps;         /* image and address space to a number */
+    uint64_t last_key;          /* that was asked for last ... */
+    uint32_t last;              /* ... and its number; 0: none was */
     struct tw_map files;        /* names of files to a number */
     const struct tw_allocator *allocator;
 };

@@ -8,15 +8,52 @@
 #include "base/memory.h"
 #include "isa/isa.h"
 
-enum { STRETCHES_MAX = 1 << 24, OPCODE_MAX = 4 };
+enum { STRETCHES_MAX = 1 << 24, OPCODE_MAX = 4, FIRST_SLOT_BITS = 6, SLOT_GROWTH_BITS = 2 };
+
+/* The slot of a range, or the free one where it belongs. */
+static uint32_t *find_slot(const struct tw_flow_ranges *ranges, const struct tw_element *range,
+                           const struct tw_code_place *place)
+{
+    size_t at = tw_flow_ranges_slot(ranges, range->start);
+
+    while (ranges->slots[at] &&
+           !tw_flow_range_is(&ranges->items[ranges->slots[at]], range, place))
+        at = (at + 1) & (ranges->slot_room - 1);
+    return &ranges->slots[at];
+}
+
+/* Room for one more. */
+static bool grow_slots(struct tw_flow_ranges *ranges)
+{
+    const struct tw_flow_ranges before = *ranges;
+
+    if (ranges->count < ranges->slot_room / 2)
+        return true;
+    ranges->slot_room =
+        before.slots ? before.slot_room << SLOT_GROWTH_BITS : (size_t)1 << FIRST_SLOT_BITS;
+    ranges->slot_shift =
+        before.slots ? before.slot_shift - SLOT_GROWTH_BITS : 64 - FIRST_SLOT_BITS;
+    ranges->slots = tw_take(ranges->allocator, ranges->slot_room * sizeof *ranges->slots);
+    if (!ranges->slots) {
+        *ranges = before;
+        return false;
+    }
+    for (uint32_t number = 1; number < ranges->count; number++) {
+        const struct tw_flow_range *item = &ranges->items[number];
+        const struct tw_element range = { .start = item->start, .length = item->length };
+        const struct tw_code_place place = { .map = item->map };
+
+        *find_slot(ranges, &range, &place) = number;
+    }
+    tw_give(ranges->allocator, before.slots);
+    return true;
+}
 
 bool tw_flow_ranges_init(struct tw_flow_ranges *ranges, struct tw_functions *functions,
                          const struct tw_allocator *allocator)
 {
-    *ranges = (struct tw_flow_ranges){ .functions = functions,
-                                       .allocator = allocator,
-                                       .by_start.allocator = allocator };
-    if (!TW_GROW(allocator, &ranges->items, &ranges->room, 1))
+    *ranges = (struct tw_flow_ranges){ .functions = functions, .allocator = allocator };
+    if (!TW_GROW(allocator, &ranges->items, &ranges->room, 1) || !grow_slots(ranges))
         return false;
     ranges->items[0] = (struct tw_flow_range){ .map = UINT32_MAX }; /* number 0 is none */
     ranges->count = 1;
@@ -26,7 +63,7 @@ bool tw_flow_ranges_init(struct tw_flow_ranges *ranges, struct tw_functions *fun
 void tw_flow_ranges_release(struct tw_flow_ranges *ranges)
 {
     tw_give(ranges->allocator, ranges->items);
-    tw_map_free(&ranges->by_start);
+    tw_give(ranges->allocator, ranges->slots);
     *ranges = (struct tw_flow_ranges){ 0 };
 }
 
@@ -202,23 +239,17 @@ const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
                                                 const struct tw_element *range,
                                                 const struct tw_code_place *place)
 {
-    uint64_t *head = tw_map_put(&ranges->by_start, range->start);
-    uint32_t number = head ? (uint32_t)*head : 0;
+    uint32_t *slot = find_slot(ranges, range, place);
 
-    while (number && (ranges->items[number].length != range->length ||
-                      ranges->items[number].map != place->map))
-        number = ranges->items[number].next;
-    if (!number) {
-        if (!head || ranges->count >= STRETCHES_MAX ||
-            !TW_GROW(ranges->allocator, &ranges->items, &ranges->room, ranges->count + 1)) {
-            ranges->is_out = true;
-            return NULL;
-        }
-        number = (uint32_t)ranges->count++;
-        fill(ranges, &ranges->items[number], range, place);
-        ranges->items[number].next = (uint32_t)*head;
-        *head = number;
+    if (*slot)
+        return &ranges->items[*slot];
+    if (ranges->count >= STRETCHES_MAX || !grow_slots(ranges) ||
+        !TW_GROW(ranges->allocator, &ranges->items, &ranges->room, ranges->count + 1)) {
+        ranges->is_out = true;
+        return NULL;
     }
-    ranges->recent[tw_flow_ranges_slot(range->start)] = number;
-    return &ranges->items[number];
+    slot = find_slot(ranges, range, place);
+    *slot = (uint32_t)ranges->count++;
+    fill(ranges, &ranges->items[*slot], range, place);
+    return &ranges->items[*slot];
 }

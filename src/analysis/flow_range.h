@@ -8,7 +8,7 @@
 #include <trackway/types.h>
 
 #include "analysis/functions.h"
-#include "base/map.h"
+#include "base/compiler.h"
 
 /* What a taken transfer does to a call stack, by its instruction. */
 enum tw_transfer {
@@ -47,7 +47,6 @@ struct tw_flow_range {
     uint32_t map;
     uint32_t function;      /* of the first instruction; TW_FUNCTION_ANY: it has no symbol */
     uint32_t last_function; /* of the last one */
-    uint32_t next;          /* another that begins there; 0: none */
     uint8_t transfer;       /* enum tw_transfer of the last instruction, when taken */
     uint8_t last_size;
     bool is_entry;          /* begins at the first address of its function */
@@ -55,20 +54,22 @@ struct tw_flow_range {
     bool lacks_call_before; /* no call stands before it: no frame of one returns here */
 };
 
-enum { TW_RECENT_BITS = 14, TW_RECENT_RANGES = 1 << TW_RECENT_BITS };
+/* Code without symbols. */
+struct tw_bare_code {
+    uint64_t first, end, time;
+    uint32_t map;
+};
 
 struct tw_flow_ranges {
     struct tw_flow_range *items; /* from 1 on */
     size_t count, room;
-    struct tw_map by_start;
+    uint32_t *slots; /* numbers by hash of the start, half of them free: 0 */
+    size_t slot_room;
+    unsigned slot_shift; /* of the hash: 64 less the bits of slot_room */
     struct tw_functions *functions;
     bool is_out;
     const struct tw_allocator *allocator;
-    struct {
-        uint64_t first, end, time;
-        uint32_t map;
-    } bare;                            /* code without symbols that was met last */
-    uint32_t recent[TW_RECENT_RANGES]; /* by low bits of the address */
+    struct tw_bare_code bare; /* that was met last */
 };
 
 bool tw_flow_ranges_init(struct tw_flow_ranges *ranges, struct tw_functions *functions,
@@ -84,10 +85,33 @@ const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
 uint32_t tw_flow_ranges_function(struct tw_flow_ranges *ranges, uint64_t *first, uint64_t *end,
                                  uint64_t address, const struct tw_code_place *place);
 
-/* Where a range is among the recent ones. */
-static inline size_t tw_flow_ranges_slot(uint64_t start)
+static inline bool tw_flow_range_is(const struct tw_flow_range *known,
+                                    const struct tw_element *range,
+                                    const struct tw_code_place *place)
 {
-    return start * 0x9e3779b97f4a7c15u >> (64 - TW_RECENT_BITS);
+    return known->start == range->start && known->length == range->length &&
+           known->map == place->map;
+}
+
+/* Where a range is looked for first. */
+static inline size_t tw_flow_ranges_slot(const struct tw_flow_ranges *ranges, uint64_t start)
+{
+    return (size_t)(start * 0x9e3779b97f4a7c15u >> ranges->slot_shift);
+}
+
+/* Elements are about to be looked up one after the other: the processor begins to fetch what is known of those that
+   come soon. */
+static inline void tw_flow_ranges_expect(const struct tw_flow_ranges *ranges,
+                                         const struct tw_element *range,
+                                         const struct tw_element *end)
+{
+    enum { SOON = 4, SOONER = 2 };
+
+    if (end - range <= SOON)
+        return;
+    TW_PREFETCH(&ranges->slots[tw_flow_ranges_slot(ranges, range[SOON].start)]);
+    TW_PREFETCH(
+        &ranges->items[ranges->slots[tw_flow_ranges_slot(ranges, range[SOONER].start)]]);
 }
 
 /* What is known of a range; NULL when memory is out.  Valid until the next call. */
@@ -96,12 +120,10 @@ static inline const struct tw_flow_range *tw_flow_ranges_of(struct tw_flow_range
                                                             const struct tw_code_place *place)
 {
     const struct tw_flow_range *known =
-        &ranges->items[ranges->recent[tw_flow_ranges_slot(range->start)]];
+        &ranges->items[ranges->slots[tw_flow_ranges_slot(ranges, range->start)]];
 
-    if (known->start == range->start && known->length == range->length &&
-        known->map == place->map)
-        return known;
-    return tw_flow_ranges_make(ranges, range, place);
+    return tw_flow_range_is(known, range, place) ? known
+                                                 : tw_flow_ranges_make(ranges, range, place);
 }
 
 #endif

@@ -19,11 +19,13 @@ static void print_bar(struct output *out, uint64_t part, uint64_t all)
 {
     const double share = percent(part, all);
     const unsigned filled = (unsigned)(share * BAR / 100 + 0.5);
+    char bar[BAR + 1] = "";
 
     output_format(out, "%5s %% ", tw_percent((double)part, (double)all, 1).text);
     output_color(out, share >= 10 ? RED : share >= 1 ? YELLOW : DIM);
     for (unsigned i = 0; i < BAR; i++)
-        output_text(out, i < filled ? "#" : ".");
+        bar[i] = i < filled ? '#' : '.';
+    output_text(out, bar);
     output_color(out, PLAIN);
 }
 
