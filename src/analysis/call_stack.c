@@ -198,6 +198,15 @@ static size_t exception_frame(const struct tw_call_stack *stack)
     return SIZE_MAX;
 }
 
+/* Whether a handler steps over the call that led to what trapped: to code that cannot be executed. */
+static bool is_over_call(const struct tw_call_stack *stack, size_t exception, uint64_t to)
+{
+    const struct tw_call_frame *called = exception > 1 ? &stack->frames[exception - 1] : NULL;
+
+    return called && called->kind == TW_CALL_CALL && called->has_return &&
+           to - called->returns_to <= 4;
+}
+
 /* An exception return to another place than the exception came from: a handler that steps over or
    mends what trapped, or a scheduler that goes on with another task. */
 static void take_changed_return(struct tw_call_machine *machine, struct tw_call_stack *stack,
@@ -216,6 +225,11 @@ static void take_changed_return(struct tw_call_machine *machine, struct tw_call_
     if (at && (range->start - address <= 4 || stack->frames[at - 1].function == to->function)) {
         machine->stats.returns++;
         tw_call_pop(machine, stack, at, TW_LEAVE_RETURN, range);
+        return;
+    }
+    if (is_over_call(stack, at, range->start)) {
+        machine->stats.returns++;
+        tw_call_pop(machine, stack, at - 1, TW_LEAVE_UNWOUND, range);
         return;
     }
     tw_call_park(machine, stack, at, address, true);
@@ -294,18 +308,33 @@ static void take_after_kernel(struct tw_call_machine *machine, struct tw_call_st
     tw_call_stack_gap(machine, stack, range->index, TW_LEAVE_GAP);
 }
 
+/* M profile: the handler that ended makes room for the next one, which returns where that one would have. */
+static void chain(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                  const struct tw_element *range)
+{
+    const size_t at = exception_frame(stack);
+
+    if (at != SIZE_MAX) {
+        stack->exception.address = stack->frames[at].returns_to;
+        stack->exception.has_address = stack->frames[at].has_return;
+    }
+    /* No frame: control was inside the handler when the trace began, and what it interrupted is not known. */
+    tw_call_pop(machine, stack, at == SIZE_MAX ? 0 : at, TW_LEAVE_RETURN, range);
+}
+
 static void take_exception(struct tw_call_machine *machine, struct tw_call_stack *stack,
                            const struct tw_element *range, const struct tw_flow_range *to)
 {
-    const struct tw_call_frame frame = { .function =
-                                             tw_call_named(machine, to->function, range->start),
-                                         .kind = TW_CALL_EXCEPTION,
-                                         .returns_to = stack->exception.address,
-                                         .has_return = stack->exception.has_address };
+    struct tw_call_frame frame = { .kind = TW_CALL_EXCEPTION };
 
+    if (stack->exception.is_chained)
+        chain(machine, stack, range);
+    frame.function = tw_call_named(machine, to->function, range->start);
+    frame.returns_to = stack->exception.address;
+    frame.has_return = stack->exception.has_address;
     if (stack->exception.has_gap)
         take_after_kernel(machine, stack, range, to);
-    else
+    else if (stack->count)
         tw_call_push(machine, stack, &frame, stack->frames[stack->count - 1].function, range);
     stack->exception.is_pending = false;
 }
@@ -330,9 +359,24 @@ void tw_call_reach(struct tw_call_machine *machine, struct tw_call_stack *stack,
                                       .index = index,
                                       .start = to->start };
 
-    if (!stack->count || !stack->left.is_known || stack->has_gap || stack->lacks_code ||
-        stack->exception.is_pending || stack->left.transfer == TW_TRANSFER_NONE ||
-        stack->left.transfer == TW_TRANSFER_EXCEPTION_RETURN)
+    if (!stack->count || stack->has_gap || stack->lacks_code)
+        return;
+    /* A chained handler that is interrupted at once.  Of others it cannot be told whether they are traced. */
+    if (stack->exception.is_pending && stack->exception.is_chained &&
+        !stack->exception.has_gap) {
+        take_exception(machine, stack, &range, to);
+        stack->left.transfer = TW_TRANSFER_NONE;
+        return;
+    }
+    if (!stack->left.is_known || stack->exception.is_pending ||
+        stack->left.transfer == TW_TRANSFER_NONE)
+        return;
+    /* Nothing was executed there yet.  A return that leads to no frame, and to no function either, went astray:
+       what returned is what the exception came from. */
+    if ((stack->left.transfer == TW_TRANSFER_EXCEPTION_RETURN ||
+         (stack->left.transfer == TW_TRANSFER_RETURN && to->function == TW_FUNCTION_ANY &&
+          stack->count > 1)) &&
+        tw_call_below_return(stack, to, false) == SIZE_MAX)
         return;
     take_transfer(machine, stack, &range, to);
     stack->left.transfer = TW_TRANSFER_NONE;

@@ -47,6 +47,7 @@ struct tw_exception {
     bool has_address;
     bool has_gap; /* its handler was not traced: TRACE_ON came after it */
     bool is_riscv;
+    bool is_chained; /* M profile: it takes the place of the one that ended */
 };
 
 /* A stretch of a range that lies in one function. */

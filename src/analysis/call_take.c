@@ -261,6 +261,7 @@ static void take_exception(struct tw_call_machine *machine, struct tw_call_stack
         .is_pending = true,
         .has_address = (element->flags & TW_EXCEPTION_HAS_RETURN) != 0,
         .is_riscv = (element->flags & TW_EXCEPTION_RISCV) != 0,
+        .is_chained = (element->flags & TW_EXCEPTION_TAIL_CHAIN) != 0,
     };
 }
 

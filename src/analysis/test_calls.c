@@ -53,6 +53,11 @@ struct line {
     {                                                                                          \
         TW_ELEMENT_EXCEPTION, 0, 0, 0, 0, back                                                 \
     }
+#define BACK /* M profile */                                                                   \
+    {                                                                                          \
+        TW_ELEMENT_EXCEPTION_RET, 0, 0, 0, 0, 0                                                \
+    }
+#define CHAINED EXCEPTION(0)
 #define ON                                                                                     \
     {                                                                                          \
         TW_ELEMENT_TRACE_ON, 0, 0, 0, 0, 0                                                     \
@@ -74,7 +79,7 @@ struct line {
 static const struct {
     const char *name;
     bool is_logical;
-    struct line lines[12];
+    struct line lines[14];
     const char *folded;
 } cases[] = {
     { "a call and its return", false,
@@ -152,6 +157,21 @@ static const struct {
     { "... not to where an exception came from: a handler that calls what it interrupted, which jumps by a table", false,
       { GO(0x1000, 2), EXCEPTION(0x1008), CALL(0x1100, 1), LEAP(0x1000, 2), RET(0x1008, 3), ERET(0x1104, 1), GO(0x1008, 1), END },
       "a 3\na;b 2\na;b;a 5\n" },
+    { "a chained handler takes the place of the one before", false,
+      { GO(0x1000, 2), EXCEPTION(0x1008), RET(0x1100, 3), BACK, CHAINED, RET(0x1200, 2), BACK, GO(0x1008, 1), END },
+      "a 3\na;b 3\na;c 2\n" },
+    { "... and one that is interrupted at once is there, too", false,
+      { GO(0x1000, 2), EXCEPTION(0x1008), RET(0x1100, 3), BACK, CHAINED, EXCEPTION(0x1200), RET(0x1300, 4), BACK, RET(0x1200, 2), BACK, GO(0x1008, 1), END },
+      "a 3\na;b 3\na;c 2\na;c;d 4\n" },
+    { "an exception right behind the return from another one", false,
+      { GO(0x1000, 2), EXCEPTION(0x1008), RET(0x1100, 3), BACK, EXCEPTION(0x1008), RET(0x1200, 2), BACK, GO(0x1008, 1), END },
+      "a 3\na;b 3\na;c 2\n" },
+    { "a fault handler steps over the call that led to it", false,
+      { CALL(0x1000, 1), EXCEPTION(0x1100), RET(0x1200, 3), BACK, GO(0x1006, 1), END },
+      "a 2\na;b;c 3\n" },
+    { "a return that went astray: what died is what returned", false,
+      { CALL(0x1000, 1), RET(0x1100, 2), EXCEPTION(0x55555554), GO(0x1200, 3), END },
+      "a 1\na;b 2\na;b;c 3\n" },
     { "code that is missing", false,
       { CALL(0x1000, 1), NO_CODE(0x9000), GO(0x1004, 1), END },
       "a 2\n" },
@@ -173,7 +193,7 @@ static struct tw_element element_of(const struct line *line)
         element.last_size = 2;
     } else if (line->type == TW_ELEMENT_EXCEPTION) {
         element.return_address = line->back;
-        element.flags = TW_EXCEPTION_HAS_RETURN;
+        element.flags = line->back ? TW_EXCEPTION_HAS_RETURN : TW_EXCEPTION_TAIL_CHAIN;
     } else if (line->type == TW_ELEMENT_ADDR_NACC) {
         element.address = line->start;
     }
@@ -214,7 +234,7 @@ static void run_case(size_t number, bool all_at_once)
     const struct tw_call_thread thread = { 0, 0, 0 };
     const struct tw_calls_config config = { .size = sizeof config,
                                             .is_logical = cases[number].is_logical };
-    struct tw_element elements[12];
+    struct tw_element elements[14];
     struct tw_call_stack *stack;
     struct tw_calls *calls;
     uint64_t instructions = 0;

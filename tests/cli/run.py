@@ -15,6 +15,7 @@ import bad_input  # noqa: E402,F401
 import bits_cases  # noqa: E402,F401
 import browser_cases  # noqa: E402,F401
 import calls_cases  # noqa: E402,F401
+import calls_m_cases  # noqa: E402,F401
 import calls_view_cases  # noqa: E402,F401
 import channels_cases  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
