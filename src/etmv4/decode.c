@@ -162,6 +162,7 @@ TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const 
     if (is_cut && newest) {
         decoder->last_index = tw_stage_index(stage, newest);
         decoder->last_offset = tw_stage_offset(stage, newest);
+        decoder->reader.offset = decoder->last_offset + (uint64_t)(at - newest);
     }
     return failed;
 }
