@@ -18,6 +18,7 @@ import calls_cases  # noqa: E402,F401
 import calls_m_cases  # noqa: E402,F401
 import calls_view_cases  # noqa: E402,F401
 import channels_cases  # noqa: E402,F401
+import colour_cases  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
 import csv_cases  # noqa: E402,F401
 import coverage_cases  # noqa: E402,F401
