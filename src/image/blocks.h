@@ -44,13 +44,13 @@ struct tw_block {
     uint32_t next[2]; /* when the waypoint was not taken, and when it was */
 };
 
-/* The range of a block as an element, without its place in the trace. */
+/* The range of a block as an element. */
 TW_INLINE void tw_block_range(struct tw_element *out, const struct tw_block *block,
-                              uint32_t taken)
+                              uint32_t taken, uint64_t index)
 {
     uint64_t tail;
 
-    out->index = 0;
+    out->index = index;
     memcpy(&out->start, &block->start, 16);
     memcpy(&tail, &block->count, 8);
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -21,8 +21,8 @@ uint32_t tw_quiet_ask(struct tw_blocks *blocks, uint32_t way)
     struct tw_element ranges[2];
     struct tw_batch two = quiet->whose;
 
-    tw_block_range(&ranges[0], block, way & 1);
-    tw_block_range(&ranges[1], &blocks->blocks[to], 0);
+    tw_block_range(&ranges[0], block, way & 1, 0);
+    tw_block_range(&ranges[1], &blocks->blocks[to], 0, 0);
     two.elements = ranges;
     two.count = two.room = TW_LENGTH(ranges);
     blocks->quiet[way].count = block->count;

@@ -87,7 +87,7 @@ static void keep(struct tw_code *code, const struct tw_range_sum *sum)
 static void way_sum(struct tw_range_sum *out, const struct tw_blocks *blocks, uint32_t way,
                     uint64_t times)
 {
-    tw_block_range(&out->range, &blocks->blocks[way / 2], way & 1);
+    tw_block_range(&out->range, &blocks->blocks[way / 2], way & 1, 0);
     out->times = times;
     out->to = 0;
     out->is_edge = false;
@@ -128,7 +128,7 @@ static void take_back_kept(struct tw_blocks *blocks, uint32_t way)
     struct tw_element range;
     size_t at = sums->kept_count;
 
-    tw_block_range(&range, &blocks->blocks[way / 2], way & 1);
+    tw_block_range(&range, &blocks->blocks[way / 2], way & 1, 0);
     while (at-- > 0) {
         struct tw_range_sum *kept = &sums->kept[at];
 

@@ -22,7 +22,7 @@ static uint32_t place_of(struct tw_blocks *blocks, uint32_t way)
 
     if (TW_LIKELY(blocks->places[way] != PLACE_UNKNOWN))
         return blocks->places[way];
-    tw_block_range(&range, &blocks->blocks[way / 2], way & 1);
+    tw_block_range(&range, &blocks->blocks[way / 2], way & 1, 0);
     /* TW_SUM_NO_BYTE comes to PLACE_NONE. */
     return blocks->places[way] = bytes->find(bytes->context, &range) + PLACE_FIRST;
 }

@@ -127,8 +127,7 @@ enum { TW_FOLLOW_MOST = 3 };
 TW_INLINE void tw_follow_emit(struct tw_element *out, const struct tw_block *block,
                               uint32_t taken, uint64_t index)
 {
-    tw_block_range(out, block, taken);
-    out->index = index;
+    tw_block_range(out, block, taken, index);
 }
 
 /* How the next range hangs together with the last one, where ranges are counted. */
