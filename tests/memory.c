@@ -105,21 +105,9 @@ static enum tw_status use_statistics(struct use *use)
 
 static enum tw_status use_pyramid(struct use *use)
 {
-    struct tw_pyramid_config config = { .size = sizeof config, .allocator = use->allocator };
-    struct tw_part part = { .size = sizeof part };
     struct tw_tile tile = { .size = sizeof tile };
-    enum tw_status status;
 
-    TRY(open_demo(use));
-    TRY(begin(use, NULL));
-    config.bytes = tw_capture_buffer(use->capture, 0)->size;
-    config.block = 256;
-    TRY(tw_pyramid_new(&use->pyramid, &config, NULL));
-    while ((status = tw_run_next(use->run, &part)) == TW_OK)
-        TRY(tw_pyramid_take(use->pyramid, use->run, &part));
-    if (status != TW_END)
-        return status;
-    TRY(tw_pyramid_finish(use->pyramid));
+    TRY(make_pyramid(use));
     for (size_t i = 0; i < tw_pyramid_levels(use->pyramid); i++)
         for (size_t k = 0; tw_pyramid_tile(use->pyramid, &tile, i, k); k++)
             add_number(use, tile.instructions);

@@ -145,6 +145,26 @@ struct memory_use {
     bool wants_elf;
 };
 
+/* The pyramid of the demo. */
+static inline enum tw_status make_pyramid(struct use *use)
+{
+    struct tw_pyramid_config config = { .size = sizeof config, .allocator = use->allocator };
+    struct tw_part part = { .size = sizeof part };
+    enum tw_status status;
+
+    TRY(open_demo(use));
+    TRY(begin(use, NULL));
+    config.bytes = tw_capture_buffer(use->capture, 0)->size;
+    config.block = 256;
+    TRY(tw_pyramid_new(&use->pyramid, &config, NULL));
+    while ((status = tw_run_next(use->run, &part)) == TW_OK)
+        TRY(tw_pyramid_take(use->pyramid, use->run, &part));
+    if (status != TW_END)
+        return status;
+    TRY(tw_pyramid_finish(use->pyramid));
+    return TW_OK;
+}
+
 static inline enum tw_status try_use(struct failing *failing, uint64_t *hash,
                                      const struct memory_use *about)
 {

@@ -96,20 +96,9 @@ static enum tw_status use_calls(struct use *use)
 /* A pyramid, kept, loaded and kept again. */
 static enum tw_status use_pyramid(struct use *use)
 {
-    struct tw_pyramid_config config = { .size = sizeof config, .allocator = use->allocator };
-    struct tw_part part = { .size = sizeof part };
     enum tw_status status;
 
-    TRY(open_demo(use));
-    TRY(begin(use, NULL));
-    config.bytes = tw_capture_buffer(use->capture, 0)->size;
-    config.block = 256;
-    TRY(tw_pyramid_new(&use->pyramid, &config, NULL));
-    while ((status = tw_run_next(use->run, &part)) == TW_OK)
-        TRY(tw_pyramid_take(use->pyramid, use->run, &part));
-    if (status != TW_END)
-        return status;
-    TRY(tw_pyramid_finish(use->pyramid));
+    TRY(make_pyramid(use));
     status = tw_pyramid_save(use->pyramid, "memory-part.twp", NULL);
     tw_pyramid_free(use->pyramid);
     use->pyramid = NULL;

@@ -12,8 +12,8 @@ struct tw_call_quiet {
     struct tw_code_places places;
 };
 
-/* Whether control goes from one range to the next inside a function, by no more than a direct branch: the rule by which
-   pass_ranges of call_plain.c passes ranges that were written. */
+/* Whether control goes from one range to the next inside a function, by no more than a direct branch: what
+   tw_call_take_quietly passes of ranges that were written. */
 static bool stays(struct tw_flow_ranges *ranges, const struct tw_element *two,
                   const struct tw_code_place *place)
 {
