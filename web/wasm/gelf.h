@@ -34,6 +34,7 @@ const char *elf_errmsg(int error);
 int elf_getphdrnum(Elf *elf, size_t *count);
 int elf_getshdrstrndx(Elf *elf, size_t *number);
 Elf_Scn *elf_getscn(Elf *elf, size_t number);
+size_t elf_ndxscn(Elf_Scn *section);
 Elf_Scn *elf_nextscn(Elf *elf, Elf_Scn *section);
 char *elf_strptr(Elf *elf, size_t section, size_t offset);
 /* Both give the bytes; those of a symbol table are GElf_Sym, whatever the file's form. */

@@ -92,6 +92,9 @@ mergeInto(LibraryManager.library, {
   elf_getscn__deps: ["$ELF_STATE"],
   elf_getscn: function (elf, number) { return ELF_STATE.scn(elf, number >>> 0); },
 
+  elf_ndxscn__deps: ["$ELF_STATE"],
+  elf_ndxscn: function (section) { return ELF_STATE.section(section)[1]; },
+
   elf_nextscn__deps: ["$ELF_STATE"],
   elf_nextscn: function (elf, section) {
     const count = ELF_STATE.programs[elf].elf.sections.length;
