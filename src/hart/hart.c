@@ -273,21 +273,71 @@ enum tw_status tw_hart_next(struct tw_hart *hart, struct tw_hart_event *event)
     return TW_OK;
 }
 
-static enum tw_status give(struct tw_hart *hart, struct tw_etrace_unit *unit,
+/* Who is given what the hart does: one of the two. */
+struct encoder {
+    struct tw_etrace_unit *etrace;
+    struct tw_ntrace_unit *ntrace;
+};
+
+static const char *encoder_fault(const struct encoder *to)
+{
+    return to->etrace ? tw_etrace_unit_fault(to->etrace) : tw_ntrace_unit_fault(to->ntrace);
+}
+
+static size_t give_runs(struct tw_hart *hart, const struct encoder *to, size_t count)
+{
+    const struct tw_retired_run *runs = hart->runs;
+    uint32_t most = hart->trace.retires;
+
+    return to->etrace ? tw_etrace_unit_retire_runs(to->etrace, runs, count, hart->priv, most,
+                                                   &hart->instructions)
+                      : tw_ntrace_unit_retire_runs(to->ntrace, runs, count, hart->priv, most,
+                                                   &hart->instructions);
+}
+
+static enum tw_status give_batch(const struct encoder *to, const struct tw_hart_batch *batch)
+{
+    const struct tw_etrace_block *last = &batch->blocks[batch->count - 1];
+
+    TW_TRY(to->etrace ? tw_etrace_unit_retire(to->etrace, batch->blocks, batch->count)
+                      : tw_ntrace_unit_retire(to->ntrace, batch->blocks, batch->count));
+    if (!batch->repeats)
+        return TW_OK;
+    return to->etrace ? tw_etrace_unit_repeat(to->etrace, last, batch->repeats, batch->step)
+                      : tw_ntrace_unit_repeat(to->ntrace, last, batch->repeats, batch->step);
+}
+
+static void give_signals(struct tw_hart *hart, const struct encoder *to,
+                         const struct tw_hart_event *event)
+{
+    if (event->is_halted != hart->was_halted) {
+        if (to->etrace)
+            tw_etrace_unit_halted(to->etrace, event->is_halted);
+        else
+            tw_ntrace_unit_halted(to->ntrace, event->is_halted);
+    }
+    if (event->is_reset != hart->was_reset) {
+        if (to->etrace)
+            tw_etrace_unit_reset(to->etrace, event->is_reset);
+        else
+            tw_ntrace_unit_reset(to->ntrace, event->is_reset);
+    }
+    hart->was_halted = event->is_halted;
+    hart->was_reset = event->is_reset;
+}
+
+static enum tw_status give(struct tw_hart *hart, const struct encoder *to,
                            const struct tw_hart_event *event)
 {
     const struct tw_hart_response *response = &event->response;
 
-    if (event->is_halted != hart->was_halted)
-        tw_etrace_unit_halted(unit, event->is_halted);
-    if (event->is_reset != hart->was_reset)
-        tw_etrace_unit_reset(unit, event->is_reset);
-    hart->was_halted = event->is_halted;
-    hart->was_reset = event->is_reset;
+    give_signals(hart, to, event);
+    if (to->ntrace) /* which has no data trace */
+        return tw_ntrace_unit_retire(to->ntrace, event->cycle.blocks, event->cycle.block_count);
     if (event->cycle.block_count || event->cycle.access_count)
-        TW_TRY(tw_etrace_unit_cycle(unit, &event->cycle));
+        TW_TRY(tw_etrace_unit_cycle(to->etrace, &event->cycle));
     if (event->has_response)
-        TW_TRY(tw_etrace_unit_response(unit, response->lrid, response->data,
+        TW_TRY(tw_etrace_unit_response(to->etrace, response->lrid, response->data,
                                        response->data_high, response->is_error));
     return TW_OK;
 }
@@ -309,86 +359,46 @@ static enum tw_status end_run(struct tw_hart *hart, enum tw_status status, const
     return status;
 }
 
-enum tw_status tw_hart_run(struct tw_hart *hart, struct tw_etrace_unit *unit,
-                           struct tw_fault *fault)
+static enum tw_status run(struct tw_hart *hart, const struct encoder *to,
+                          struct tw_fault *fault)
 {
     struct tw_hart_event event;
     enum tw_status status;
 
     for (;;) {
-        const struct tw_hart_batch *batch = &hart->batch;
         size_t whole = 0;
 
         do {
             whole = tw_hart_whole_runs(hart);
             if (whole)
-                whole = tw_etrace_unit_retire_runs(unit, hart->runs, whole, hart->priv,
-                                                   hart->trace.retires, &hart->instructions);
+                whole = give_runs(hart, to, whole);
             tw_hart_took_runs(hart, whole);
             if (!tw_hart_gather(hart, whole ? 1 : TW_HART_BATCH, &status))
                 break;
-            status = tw_etrace_unit_retire(unit, batch->blocks, batch->count);
-            if (status == TW_OK && batch->repeats)
-                status = tw_etrace_unit_repeat(unit, &batch->blocks[batch->count - 1],
-                                               batch->repeats, batch->step);
+            status = give_batch(to, &hart->batch);
             if (status != TW_OK)
-                return end_run(hart, status, tw_etrace_unit_fault(unit), fault);
+                return end_run(hart, status, encoder_fault(to), fault);
         } while (true);
         if (status == TW_OK)
             status = tw_hart_next(hart, &event);
         if (status != TW_OK)
             return end_run(hart, status, NULL, fault);
-        status = give(hart, unit, &event);
+        status = give(hart, to, &event);
         if (status != TW_OK)
-            return end_run(hart, status, tw_etrace_unit_fault(unit), fault);
+            return end_run(hart, status, encoder_fault(to), fault);
     }
 }
 
-static enum tw_status give_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *unit,
-                                  const struct tw_hart_event *event)
+enum tw_status tw_hart_run(struct tw_hart *hart, struct tw_etrace_unit *unit,
+                           struct tw_fault *fault)
 {
-    if (event->is_halted != hart->was_halted)
-        tw_ntrace_unit_halted(unit, event->is_halted);
-    if (event->is_reset != hart->was_reset)
-        tw_ntrace_unit_reset(unit, event->is_reset);
-    hart->was_halted = event->is_halted;
-    hart->was_reset = event->is_reset;
-    return tw_ntrace_unit_retire(unit, event->cycle.blocks, event->cycle.block_count);
+    return run(hart, &(struct encoder){ .etrace = unit }, fault);
 }
 
 enum tw_status tw_hart_run_ntrace(struct tw_hart *hart, struct tw_ntrace_unit *unit,
                                   struct tw_fault *fault)
 {
-    struct tw_hart_event event;
-    enum tw_status status;
-
-    for (;;) {
-        const struct tw_hart_batch *batch = &hart->batch;
-        size_t whole = 0;
-
-        do {
-            whole = tw_hart_whole_runs(hart);
-            if (whole)
-                whole = tw_ntrace_unit_retire_runs(unit, hart->runs, whole, hart->priv,
-                                                   hart->trace.retires, &hart->instructions);
-            tw_hart_took_runs(hart, whole);
-            if (!tw_hart_gather(hart, whole ? 1 : TW_HART_BATCH, &status))
-                break;
-            status = tw_ntrace_unit_retire(unit, batch->blocks, batch->count);
-            if (status == TW_OK && batch->repeats)
-                status = tw_ntrace_unit_repeat(unit, &batch->blocks[batch->count - 1],
-                                               batch->repeats, batch->step);
-            if (status != TW_OK)
-                return end_run(hart, status, tw_ntrace_unit_fault(unit), fault);
-        } while (true);
-        if (status == TW_OK)
-            status = tw_hart_next(hart, &event);
-        if (status != TW_OK)
-            return end_run(hart, status, NULL, fault);
-        status = give_ntrace(hart, unit, &event);
-        if (status != TW_OK)
-            return end_run(hart, status, tw_ntrace_unit_fault(unit), fault);
-    }
+    return run(hart, &(struct encoder){ .ntrace = unit }, fault);
 }
 
 const char *tw_hart_fault(const struct tw_hart *hart)
