@@ -69,8 +69,8 @@ static void codec_state(struct tw_etrace_reader *codec, struct tw_state *state)
     TW_STATE(state, codec->options);
     TW_STATE(state, codec->address);
     history_state(&codec->history, state);
-    /* Without either there is still one entry, which damaged trace may come to. */
-    tw_state_bytes(state, codec->cache, sizeof codec->cache[0] << codec->shape.index);
+    if (codec->shape.index) /* else no packet refers to it */
+        tw_state_bytes(state, codec->cache, sizeof codec->cache[0] << codec->shape.index);
 }
 
 static void returns_state(struct tw_etrace_decoder *decoder, struct tw_state *state)
@@ -96,6 +96,7 @@ static void packet_state(struct tw_etrace_decoder *decoder, struct tw_follow *fo
     TW_STATE(state, decoder->phase);
     if (decoder->phase == TW_ETRACE_IDLE)
         return;
+    goal_state(&decoder->goal, state);
     place_state(&decoder->sure, decoder, follow, state);
     TW_STATE(state, decoder->packet);
     TW_STATE(state, decoder->packet_offset);
@@ -145,7 +146,6 @@ void tw_etrace_state(void *any, struct tw_follow *follow, struct tw_state *state
     tw_damage_state(&decoder->damage, state);
     trap_state(decoder, state);
     place_state(&decoder->place, decoder, follow, state);
-    goal_state(&decoder->goal, state);
     packet_state(decoder, follow, state);
     tw_etrace_tie_state(&decoder->tie, state);
     returns_state(decoder, state);
