@@ -54,7 +54,7 @@ const char *tw_protocol_title(const char *name)
 
 static bool same_name(const char *a, const char *b)
 {
-    while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
+    while (*a && (*a == *b || tolower((unsigned char)*a) == tolower((unsigned char)*b))) {
         a++;
         b++;
     }

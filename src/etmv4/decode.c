@@ -68,6 +68,20 @@ static bool is_fast(const struct tw_etmv4_decoder *decoder, const struct tw_foll
            !follow->push_is_blocked && !follow->check_continuity;
 }
 
+/* Packets of atoms that have no place, up to `end` at most; the first one is one. */
+TW_INLINE const uint8_t *skip_atoms(struct tw_follow *follow, const uint8_t *at,
+                                    const uint8_t *end)
+{
+    unsigned skipped = 0, count = tw_etmv4_atoms[*at].count;
+
+    do {
+        skipped += count;
+        count = ++at < end ? tw_etmv4_atoms[*at].count : 0;
+    } while (count);
+    (void)tw_follow_skip(follow, skipped);
+    return at;
+}
+
 /* size: hot loop */
 /* Atoms and plain addresses up to `end`, until something else comes or the room is used up.  Returns the
    packet at which the path broke off (stage->at is behind it), or NULL.  FAST_MARGIN bytes behind `end` may be looked at; if it
@@ -116,16 +130,19 @@ TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const 
         head = *at;
         atoms = &tw_etmv4_atoms[head];
         if (TW_LIKELY(atoms->count)) {
-            const uint64_t index = tw_position_in(&position, (uint64_t)(uintptr_t)at);
+            uint64_t index;
 
             if (is_cut)
                 newest = at;
             if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && !follow->pop_is_pending)) {
-                if (!tw_follow_skip(follow, atoms->count)) /* until an address comes */
+                if (!tw_follow_skip(follow, 0))
                     break;
-                at++;
+                at = skip_atoms(follow, at, stretch_end); /* until an address comes */
+                if (is_cut)
+                    newest = at - 1;
                 continue;
             }
+            index = tw_position_in(&position, (uint64_t)(uintptr_t)at);
             before = out;
             out =
                 tw_track_atoms(follow, &track, out, tw_atoms(atoms->bits, atoms->count), index);

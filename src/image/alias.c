@@ -11,7 +11,7 @@ void tw_image_alias_refresh(struct tw_image *alias)
     if (alias->generation == parent->generation)
         return;
     tw_pages_free(alias);
-    alias->hit.is_valid = false;
+    tw_image_forget_hits(alias);
     alias->regions = parent->regions;
     alias->count = parent->count;
     alias->layers = parent->layers;

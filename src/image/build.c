@@ -402,7 +402,7 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
 }
 
 /* What nearly all blocks of A64 are: a few instructions that lie together, then a waypoint, with no
-   checkpoint on the way.  False, and nothing is done: it is one of the others. */
+   checkpoint on the way; or nothing, because their memory is not there.  False, and nothing is done: it is one of the others. */
 static bool build_short_a64(struct tw_blocks *blocks, struct tw_block *block,
                             struct tw_block_more *more)
 {
@@ -416,8 +416,10 @@ static bool build_short_a64(struct tw_blocks *blocks, struct tw_block *block,
         config->range_limit < CHECKPOINT_STEP || asks_caller(blocks->code, TW_ISA_A64))
         return false;
     most = tw_image_find(blocks->code->image, &bytes, &blocks->view, block->start);
-    if (!most) /* then there are no bytes to point to */
-        return false;
+    if (!most) {
+        more->end = TW_BLOCK_UNREADABLE;
+        return true;
+    }
     if (most > to_checkpoint)
         most = (size_t)to_checkpoint;
     for (const uint8_t *at = bytes, *const end = bytes + most / 4 * 4; at < end; at += 4) {

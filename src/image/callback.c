@@ -181,6 +181,6 @@ enum tw_status tw_image_set_callback(struct tw_image *image, tw_memory_fn *read,
     image->cache.read = read;
     image->cache.context = context;
     image->generation++;
-    image->hit.is_valid = false;
+    tw_image_forget_hits(image);
     return TW_OK;
 }

@@ -35,7 +35,7 @@ enum tw_status tw_image_new(struct tw_image **image, const struct tw_allocator *
 static void changed(struct tw_image *image)
 {
     image->generation++;
-    image->hit.is_valid = false;
+    tw_image_forget_hits(image);
 }
 
 static void drop_layers(struct tw_image *image)
@@ -369,6 +369,16 @@ static bool probe_context(const struct tw_image *image, struct hit *window, uint
     return false;
 }
 
+/* Whether what was found for a place near by tells of this one, too. */
+TW_INLINE bool tells(const struct tw_image *image, const struct hit *hit,
+                     const struct tw_view *view, uint64_t address)
+{
+    return hit->is_valid && hit->low <= address && address <= hit->high &&
+           hit->view.space == (view->space ? view->space : TW_SPACE_ANY) &&
+           hit->view.context == view->context &&
+           hit->view.time == (image->has_times ? view->time : 0);
+}
+
 /* Looks for what the last hit does not tell. */
 static TW_NOINLINE size_t find_window(struct tw_image *image, const uint8_t **bytes,
                                       const struct tw_view *view, uint64_t address)
@@ -379,11 +389,13 @@ static TW_NOINLINE size_t find_window(struct tw_image *image, const uint8_t **by
         window.view.space = TW_SPACE_ANY;
     if (!image->has_times)
         window.view.time = 0;
+    window.is_valid = true;
     if (!probe_context(image, &window, view->context, address) &&
-        (!view->context || !probe_context(image, &window, 0, address)))
+        (!view->context || !probe_context(image, &window, 0, address))) {
+        image->miss = window;
         /* The callback is told the view as it came. */
         return tw_pages_find(image, bytes, view, address, window.high);
-    window.is_valid = true;
+    }
     image->hit = window;
     *bytes = window.bytes + (address - window.low);
     return (size_t)(window.high - address) + 1;
@@ -394,13 +406,12 @@ size_t tw_image_find(struct tw_image *image, const uint8_t **bytes, const struct
 {
     const struct hit *hit = &image->hit;
 
-    if (hit->is_valid && hit->low <= address && address <= hit->high &&
-        hit->view.space == (view->space ? view->space : TW_SPACE_ANY) &&
-        hit->view.context == view->context &&
-        hit->view.time == (image->has_times ? view->time : 0)) {
+    if (tells(image, hit, view, address)) {
         *bytes = hit->bytes + (address - hit->low);
         return (size_t)(hit->high - address) + 1;
     }
+    if (tells(image, &image->miss, view, address))
+        return tw_pages_find(image, bytes, view, address, image->miss.high);
     return find_window(image, bytes, view, address);
 }
 

@@ -48,7 +48,7 @@ struct span_place {
     size_t piece, at;
 };
 
-/* The answer that was given last, for all addresses from low to high. */
+/* An answer that was given, for all addresses from low to high. */
 struct hit {
     bool is_valid;
     struct tw_view view;
@@ -77,10 +77,11 @@ struct tw_image {
     struct layer *layers; /* by context, then the fewest spaces first */
     size_t layer_count, layer_room;
     struct backing *backings;
-    bool has_times; /* some region is not always visible */
-    bool copies;    /* files are read, not mapped */
-    uint8_t xlen;   /* of the first RISC-V program; 0: none yet */
-    struct hit hit;
+    bool has_times;  /* some region is not always visible */
+    bool copies;     /* files are read, not mapped */
+    uint8_t xlen;    /* of the first RISC-V program; 0: none yet */
+    struct hit hit;  /* the last place that was in a region ... */
+    struct hit miss; /* ... and the last that was in none */
     struct page_cache cache;
     struct tw_image *parent; /* of an alias: whose regions these are */
     pthread_mutex_t asking;  /* held while the callback is, unless it is an alias */
@@ -115,6 +116,12 @@ void tw_image_settle(struct tw_image *image, struct backing *backing);
 /* A caller's region as this version knows it: checks `size`, names it `name` if it has none. */
 enum tw_status tw_image_region_from(struct tw_image *image, struct tw_region *out,
                                     const struct tw_region *region, const char *name);
+
+/* What was found, or not, may be otherwise now. */
+static inline void tw_image_forget_hits(struct tw_image *image)
+{
+    image->hit.is_valid = image->miss.is_valid = false;
+}
 
 /* Callback bytes at `address`, as far as they lie together and at most to `high`; 0: none. */
 size_t tw_pages_find(struct tw_image *image, const uint8_t **bytes, const struct tw_view *view,

@@ -71,6 +71,12 @@ static void finds_what_was_added_and_nothing_beside_it(void **state)
     check_find(image, all, 0x1110, -1, 0);
     check_find(image, all, UINT64_MAX, 0x903, 1);
     check_find(image, (struct tw_view){ 0 }, 0x1000, 0, 0x100);
+    /* What was known not to be there comes, and is seen by one context. */
+    CHECK_EQ(add(image, (struct tw_region){ .address = 0x1200, .length = 8, .context = 7 }, 0),
+             TW_OK);
+    check_find(image, all, 0x1200, -1, 0);
+    check_find(image, (struct tw_view){ TW_SPACE_ANY, 7, 0 }, 0x1204, 4, 4);
+    check_find(image, all, 0x1204, -1, 0);
     tw_image_free(image);
     tw_image_free(NULL);
 }

@@ -231,17 +231,7 @@ static uint32_t block_here(struct tw_follow *follow)
 struct tw_element *tw_follow_emit_missing(struct tw_follow *follow, struct tw_element *out,
                                           uint64_t address, uint64_t index)
 {
-    follow->at = TW_NEXT_NEEDED;
-    follow->pop_is_pending = false;
-    follow->address = address;
-    follow->missing = TW_MISSING_CODE;
-    *out = (struct tw_element){ .index = index,
-                                .address = address,
-                                .count = follow->lost_atoms,
-                                .type = TW_ELEMENT_ADDR_NACC,
-                                .space = follow->view.space };
-    follow->lost_atoms = 0;
-    return out + 1;
+    return tw_follow_put_missing(follow, out, address, index);
 }
 
 struct tw_element *tw_follow_unknown(struct tw_follow *follow, struct tw_element *out,
@@ -273,7 +263,7 @@ struct tw_element *tw_follow_broken(struct tw_follow *follow, struct tw_element 
     follow->isa = block->isa;
     if (block->count)
         tw_follow_emit(out++, block, TW_RANGE_EXECUTED, index);
-    return tw_follow_emit_missing(follow, out, block->start + block->length, index);
+    return tw_follow_put_missing(follow, out, block->start + block->length, index);
 }
 
 struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *out,

@@ -108,6 +108,24 @@ uint64_t tw_follow_address(const struct tw_follow *follow);
 uint8_t tw_follow_isa(const struct tw_follow *follow);
 
 /* Memory ends at this address: says so, and the place is lost. */
+TW_INLINE struct tw_element *tw_follow_put_missing(struct tw_follow *follow,
+                                                   struct tw_element *out, uint64_t address,
+                                                   uint64_t index)
+{
+    follow->at = TW_NEXT_NEEDED;
+    follow->pop_is_pending = false;
+    follow->address = address;
+    follow->missing = TW_MISSING_CODE;
+    *out = (struct tw_element){ .index = index,
+                                .address = address,
+                                .count = follow->lost_atoms,
+                                .type = TW_ELEMENT_ADDR_NACC,
+                                .space = follow->view.space };
+    follow->lost_atoms = 0;
+    return out + 1;
+}
+
+/* The same, for those who seldom need it. */
 struct tw_element *tw_follow_emit_missing(struct tw_follow *follow, struct tw_element *out,
                                           uint64_t address, uint64_t index);
 
@@ -201,7 +219,16 @@ TW_INLINE struct tw_element *tw_track_slowly(struct tw_follow *follow,
 
     *atoms = TW_ATOMS_DONE;
     if (track->at & TW_BLOCK_BROKEN) { /* code is missing: often so in kernel traces */
-        out = tw_follow_broken(follow, out, track->at, index);
+        const uint32_t number = track->at & ~TW_BLOCK_BROKEN;
+        const struct tw_block *block = &track->blocks[number];
+
+        if (TW_LIKELY(!block->count &&
+                      follow->blocks->more[number].end == TW_BLOCK_UNREADABLE)) {
+            follow->isa = block->isa;
+            out = tw_follow_put_missing(follow, out, block->start, index);
+        } else {
+            out = tw_follow_broken(follow, out, track->at, index);
+        }
         track->at = TW_NEXT_NEEDED;
         track->last = 0; /* as tw_follow_broken says */
         (void)tw_follow_skip(follow, tw_atoms_count(left) - 1);
