@@ -35,15 +35,6 @@ static void tell_enter(struct tw_call_machine *machine, const struct tw_call_sta
                                  .kind = frame->kind });
 }
 
-void tw_call_flush(struct tw_call_machine *machine, struct tw_call_stack *stack)
-{
-    if (!stack->pending || !stack->count)
-        return;
-    stack->tree.nodes[stack->frames[stack->count - 1].node].self += stack->pending;
-    machine->stats.instructions += stack->pending;
-    stack->pending = 0;
-}
-
 void tw_call_forget_oldest(struct tw_call_stack *stack)
 {
     const size_t half = TW_CALL_FRAMES_MOST / 2;
@@ -89,23 +80,16 @@ static uint32_t edge_from(struct tw_call_machine *machine, const struct tw_call_
 static uint32_t node_of_call(struct tw_call_machine *machine, struct tw_call_stack *stack,
                              uint32_t parent, uint32_t from, const struct tw_call_frame *frame)
 {
-    struct tw_call_tree *tree = &stack->tree;
-    uint32_t *guess = &machine->recent[(parent * 0x9e3779b1u ^ frame->function * 0x85ebca6bu) >>
-                                       (32 - TW_RECENT_CALL_BITS)];
-    uint32_t edge, node = *guess;
+    uint32_t edge, node = tw_call_node_again(machine, stack, parent, from, frame);
 
-    if (node && node < tree->count && tree->nodes[node].parent == parent) {
-        struct tw_call_edge *known = &machine->edges.items[tree->nodes[node].edge];
-
-        if (known->from == from && known->to == frame->function && known->kind == frame->kind) {
-            known->count++;
-            return node;
-        }
+    if (node) {
+        machine->edges.items[stack->tree.nodes[node].edge].count++;
+        return node;
     }
     edge = edge_from(machine, stack, parent, from, frame);
-    node = tw_call_tree_child(tree, parent, edge);
+    node = tw_call_tree_child(&stack->tree, parent, edge);
     machine->edges.items[edge].count++;
-    *guess = node;
+    *tw_call_recent(machine, parent, frame->function) = node;
     return node;
 }
 

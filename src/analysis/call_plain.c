@@ -110,6 +110,65 @@ struct passed {
     bool is_any;                 /* else the stack knows what was left last */
 };
 
+/* What was passed belongs to the frame on top, which does not stay there. */
+static inline void settle(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                          struct passed *passed)
+{
+    tw_call_count(stack, passed->instructions);
+    passed->instructions = 0;
+    tw_call_flush(machine, stack);
+}
+
+/* A return to where the top frame was called from, where nobody is told of it. */
+static inline bool return_again(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                                const struct tw_element *range, const struct tw_flow_range *to,
+                                struct passed *passed)
+{
+    const size_t top = stack->count - 1;
+
+    if (!top || !stack->frames[top].has_return ||
+        stack->frames[top].returns_to != range->start ||
+        function_of(machine, stack, top - 1) != to->function)
+        return false;
+    settle(machine, stack, passed);
+    machine->stats.returns++;
+    stack->count = top;
+    return true;
+}
+
+/* The same of a call that came by this path before. */
+static inline bool call_again(struct tw_call_machine *machine, struct tw_call_stack *stack,
+                              const struct tw_element *range, const struct tw_flow_range *to,
+                              struct passed *passed)
+{
+    const struct tw_call_frame *top = &stack->frames[stack->count - 1];
+    const struct tw_call_frame frame = {
+        .function = tw_call_named(machine, to->function, range->start),
+        .kind = TW_CALL_CALL,
+        .has_return = true,
+        .parent = top->node,
+        .returns_to = passed->is_any ? tw_element_end(range - 1) : stack->left.after,
+        .node = 0
+    };
+    struct tw_call_node *node;
+    uint32_t number;
+
+    if (frame.returns_to == range->start || stack->count == stack->room ||
+        stack->count >= (stack->log ? (size_t)TW_LOG_DEPTH : (size_t)TW_CALL_DEPTH_MOST))
+        return false;
+    number = tw_call_node_again(machine, stack, top->node, top->function, &frame);
+    if (!number)
+        return false;
+    settle(machine, stack, passed);
+    node = &stack->tree.nodes[number];
+    node->entries++;
+    machine->edges.items[node->edge].count++;
+    machine->stats.calls++;
+    stack->frames[stack->count] = frame;
+    stack->frames[stack->count++].node = number;
+    return true;
+}
+
 /* Control comes to a range behind others that were passed, not by a plain branch inside the function of the top frame: plainly all the same, or it is
    tw_call_arrive's. */
 static bool arrive_plainly(struct tw_call_machine *machine, struct tw_call_stack *stack,
@@ -133,20 +192,26 @@ size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stac
                             const struct tw_element *elements, size_t room,
                             const struct tw_code_place *place)
 {
+    const bool is_told = machine->event != NULL;
     struct passed passed = { .transfer = stack->left.transfer };
     uint32_t function = tw_call_function_of_top(machine, stack);
     const struct tw_element *range = elements, *const end = elements + room;
     const struct tw_flow_range *to = NULL;
 
     for (; range < end && range->type == TW_ELEMENT_INSTR_RANGE && range->count; range++) {
-        tw_flow_ranges_expect(&machine->ranges, range, end);
         to = tw_flow_ranges_of(&machine->ranges, range, place);
         if (!to || to->function != to->last_function)
             break;
         if (passed.transfer > TW_TRANSFER_JUMP || to->function != function) {
-            if (!arrive_plainly(machine, stack, range, to, &passed, function))
+            if (passed.transfer == TW_TRANSFER_INDIRECT)
+                tw_flow_ranges_look_before(&machine->ranges, to, range, place);
+            if (!(passed.transfer == TW_TRANSFER_RETURN && !is_told &&
+                  return_again(machine, stack, range, to, &passed)) &&
+                !(passed.transfer == TW_TRANSFER_CALL && !is_told &&
+                  call_again(machine, stack, range, to, &passed)) &&
+                !arrive_plainly(machine, stack, range, to, &passed, function))
                 break;
-            function = tw_call_function_of_top(machine, stack);
+            function = to->function; /* it is that of the top frame now */
         }
         passed.is_any = true;
         passed.instructions += range->count;

@@ -56,18 +56,14 @@ static const struct tw_function *about(const struct tw_call_machine *machine, ui
     return &machine->functions->items[function];
 }
 
-uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address)
+uint32_t tw_call_name(struct tw_call_machine *machine, uint64_t address)
 {
-    const size_t at = (address >> 2 ^ address >> 12) & (TW_LENGTH(machine->unnamed) - 1);
+    struct tw_unnamed_code *recent =
+        &machine->unnamed[(address >> 2 ^ address >> 12) % TW_LENGTH(machine->unnamed)];
 
-    if (function != TW_FUNCTION_ANY)
-        return function;
-    if (machine->unnamed[at].address != address || !machine->unnamed[at].function) {
-        machine->unnamed[at].address = address;
-        machine->unnamed[at].function =
-            tw_functions_made(machine->functions, TW_FUNCTION_UNNAMED, 0, address);
-    }
-    return machine->unnamed[at].function;
+    recent->address = address;
+    recent->function = tw_functions_made(machine->functions, TW_FUNCTION_UNNAMED, 0, address);
+    return recent->function;
 }
 
 bool tw_call_is_in_top(const struct tw_call_machine *machine, const struct tw_call_stack *stack,

@@ -7,6 +7,7 @@
 
 #include "analysis/call_tree.h"
 #include "analysis/flow_range.h"
+#include "base/compiler.h"
 
 enum {
     TW_CALL_DEPTH_MOST = 1 << 16, /* deeper frames share the node of the deepest */
@@ -129,6 +130,12 @@ struct tw_call_inlined {
 
 enum { TW_RECENT_CALL_BITS = 14, TW_RECENT_CALLS = 1 << TW_RECENT_CALL_BITS };
 
+/* The number that code without a symbol has. */
+struct tw_unnamed_code {
+    uint64_t address;
+    uint32_t function;
+};
+
 /* What all stacks of an analysis share. */
 struct tw_call_machine {
     struct tw_functions *functions;
@@ -151,10 +158,7 @@ struct tw_call_machine {
     void (*notice)(void *context, struct tw_call_stack *stack, const struct tw_element *element,
                    enum tw_call_notice what);
     void *context;
-    struct {
-        uint64_t address;
-        uint32_t function;
-    } unnamed[1024]; /* by low bits of the address: numbers that code without a symbol has */
+    struct tw_unnamed_code unnamed[1024]; /* by low bits of the address */
     /* nodes of calls, of whatever stack, by caller's node and callee: a guess that has to be looked at */
     uint32_t recent[TW_RECENT_CALLS];
     uint64_t base; /* instructions of the stack at work before what it takes now */
@@ -218,7 +222,18 @@ void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack
 void tw_call_reach(struct tw_call_machine *machine, struct tw_call_stack *stack, uint64_t index,
                    const struct tw_flow_range *to);
 /* The number for code that control comes to: code without a symbol is named by where that is. */
-uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function, uint64_t address);
+uint32_t tw_call_name(struct tw_call_machine *machine, uint64_t address);
+static inline uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function,
+                                     uint64_t address)
+{
+    const struct tw_unnamed_code *recent =
+        &machine->unnamed[(address >> 2 ^ address >> 12) % TW_LENGTH(machine->unnamed)];
+
+    if (function != TW_FUNCTION_ANY)
+        return function;
+    return recent->address == address && recent->function ? recent->function
+                                                          : tw_call_name(machine, address);
+}
 /* How many frames are left when the one that returns to a range is gone; SIZE_MAX: none does.  A jump through a register
    (longjmp, old Thumb code) returns from calls alone: what an exception interrupted may be where any jump leads. */
 size_t tw_call_below_return(const struct tw_call_stack *stack, const struct tw_flow_range *to,
@@ -253,6 +268,36 @@ bool tw_call_resume(struct tw_call_machine *machine, struct tw_call_stack *stack
 void tw_call_drop_parked(struct tw_call_machine *machine, struct tw_call_stack *stack);
 /* There are too many frames: the oldest half goes, and its callers are not known any more. */
 void tw_call_forget_oldest(struct tw_call_stack *stack);
-void tw_call_flush(struct tw_call_machine *machine, struct tw_call_stack *stack);
+/* The top frame's node gets what was executed since it became the top. */
+static inline void tw_call_flush(struct tw_call_machine *machine, struct tw_call_stack *stack)
+{
+    if (!stack->pending || !stack->count)
+        return;
+    stack->tree.nodes[stack->frames[stack->count - 1].node].self += stack->pending;
+    machine->stats.instructions += stack->pending;
+    stack->pending = 0;
+}
+/* Where the node of a call may be found again, by who called from where: a guess. */
+static inline uint32_t *tw_call_recent(struct tw_call_machine *machine, uint32_t parent,
+                                       uint32_t function)
+{
+    return &machine->recent[(parent * 0x9e3779b1u ^ function * 0x85ebca6bu) >>
+                            (32 - TW_RECENT_CALL_BITS)];
+}
+/* The node of a call below `parent`, if the guess is right; else 0. */
+static inline uint32_t tw_call_node_again(struct tw_call_machine *machine,
+                                          const struct tw_call_stack *stack, uint32_t parent,
+                                          uint32_t from, const struct tw_call_frame *frame)
+{
+    const uint32_t node = *tw_call_recent(machine, parent, frame->function);
+    const struct tw_call_tree *tree = &stack->tree;
+    const struct tw_call_edge *edge;
+
+    if (!node || node >= tree->count || tree->nodes[node].parent != parent)
+        return 0;
+    edge = &machine->edges.items[tree->nodes[node].edge];
+    return edge->from == from && edge->to == frame->function && edge->kind == frame->kind ? node
+                                                                                          : 0;
+}
 
 #endif

@@ -139,6 +139,7 @@ static bool resolve_range(struct tw_call_machine *machine, struct tw_call_step *
 
     if (!found)
         return false;
+    tw_flow_ranges_look_before(&machine->ranges, found, &step->element, place);
     step->to = *found; /* what follows may move it */
     step->first_piece = (uint32_t)(found - machine->ranges.items);
     return step->to.function == step->to.last_function ||

@@ -232,7 +232,19 @@ static void fill(struct tw_flow_ranges *ranges, struct tw_flow_range *made,
                               ? made->function
                               : tw_flow_ranges_function(ranges, &first, &end, last, place);
     look_at_last(made, range, place);
-    made->lacks_call_before = lacks_call_before(range, place);
+}
+
+void tw_flow_ranges_look_before(struct tw_flow_ranges *ranges,
+                                const struct tw_flow_range *known,
+                                const struct tw_element *range,
+                                const struct tw_code_place *place)
+{
+    struct tw_flow_range *mine = &ranges->items[known - ranges->items];
+
+    if (mine->knows_before)
+        return;
+    mine->lacks_call_before = lacks_call_before(range, place);
+    mine->knows_before = true;
 }
 
 const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
@@ -240,6 +252,7 @@ const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
                                                 const struct tw_code_place *place)
 {
     uint32_t *slot = find_slot(ranges, range, place);
+    const size_t slot_room = ranges->slot_room;
 
     if (*slot)
         return &ranges->items[*slot];
@@ -248,7 +261,8 @@ const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
         ranges->is_out = true;
         return NULL;
     }
-    slot = find_slot(ranges, range, place);
+    if (ranges->slot_room != slot_room)
+        slot = find_slot(ranges, range, place);
     *slot = (uint32_t)ranges->count++;
     fill(ranges, &ranges->items[*slot], range, place);
     return &ranges->items[*slot];

@@ -8,7 +8,6 @@
 #include <trackway/types.h>
 
 #include "analysis/functions.h"
-#include "base/compiler.h"
 
 /* What a taken transfer does to a call stack, by its instruction. */
 enum tw_transfer {
@@ -51,7 +50,8 @@ struct tw_flow_range {
     uint8_t last_size;
     bool is_entry;          /* begins at the first address of its function */
     bool is_trap;           /* its last instruction asks for the operating system: ecall */
-    bool lacks_call_before; /* no call stands before it: no frame of one returns here */
+    bool lacks_call_before; /* no call stands before it: no frame of one returns here ... */
+    bool knows_before;      /* ... as far as that was looked up */
 };
 
 /* Code without symbols. */
@@ -81,6 +81,12 @@ const struct tw_flow_range *tw_flow_ranges_make(struct tw_flow_ranges *ranges,
                                                 const struct tw_element *range,
                                                 const struct tw_code_place *place);
 
+/* What stands before a range is looked up when it matters: where a jump through a register led there. */
+void tw_flow_ranges_look_before(struct tw_flow_ranges *ranges,
+                                const struct tw_flow_range *known,
+                                const struct tw_element *range,
+                                const struct tw_code_place *place);
+
 /* The function at an address, or TW_FUNCTION_ANY, and from where up to where it lies. */
 uint32_t tw_flow_ranges_function(struct tw_flow_ranges *ranges, uint64_t *first, uint64_t *end,
                                  uint64_t address, const struct tw_code_place *place);
@@ -97,21 +103,6 @@ static inline bool tw_flow_range_is(const struct tw_flow_range *known,
 static inline size_t tw_flow_ranges_slot(const struct tw_flow_ranges *ranges, uint64_t start)
 {
     return (size_t)(start * 0x9e3779b97f4a7c15u >> ranges->slot_shift);
-}
-
-/* Elements are about to be looked up one after the other: the processor begins to fetch what is known of those that
-   come soon. */
-static inline void tw_flow_ranges_expect(const struct tw_flow_ranges *ranges,
-                                         const struct tw_element *range,
-                                         const struct tw_element *end)
-{
-    enum { SOON = 4, SOONER = 2 };
-
-    if (end - range <= SOON)
-        return;
-    TW_PREFETCH(&ranges->slots[tw_flow_ranges_slot(ranges, range[SOON].start)]);
-    TW_PREFETCH(
-        &ranges->items[ranges->slots[tw_flow_ranges_slot(ranges, range[SOONER].start)]]);
 }
 
 /* What is known of a range; NULL when memory is out.  Valid until the next call. */

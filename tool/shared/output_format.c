@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/members.h"
 #include "shared/output.h"
 
 enum { NUMBER_ROOM = 400 }; /* %f of the largest double */
@@ -19,16 +20,15 @@ struct conversion {
 
 static int read_size(const char **at, va_list *arguments)
 {
-    char *end;
-    long value;
+    int value = 0;
 
     if (**at == '*') {
         ++*at;
         return va_arg(*arguments, int);
     }
-    value = strtol(*at, &end, 10);
-    *at = end;
-    return (int)value;
+    for (; **at >= '0' && **at <= '9'; ++*at)
+        value = value * 10 + (**at - '0');
+    return value;
 }
 
 /* `at` is behind the percent sign; gives what is behind the conversion. */
@@ -52,8 +52,15 @@ static const char *read_conversion(struct conversion *out, const char *at, va_li
 
 static void put_padding(struct output *out, size_t size, int width)
 {
-    for (; width > 0 && size < (size_t)width; size++)
-        output_bytes(out, " ", 1);
+    static const char blanks[16] = "                ";
+
+    while (width > 0 && size < (size_t)width) {
+        const size_t more = (size_t)width - size;
+        const size_t some = more < sizeof blanks ? more : sizeof blanks;
+
+        output_bytes(out, blanks, some);
+        size += some;
+    }
 }
 
 static void put_text(struct output *out, const struct conversion *how, const char *text)
@@ -112,7 +119,17 @@ static long long take_signed(char size, va_list *arguments)
     }
 }
 
-/* Numbers are left to printf, integers in the widest form. */
+/* Whole numbers as they are most often wanted. */
+static void put_decimal(struct output *out, const struct conversion *how, uint64_t value)
+{
+    char text[24];
+    const size_t size = (size_t)(tw_write_decimal(text, value) - text);
+
+    put_padding(out, size, how->width);
+    output_bytes(out, text, size);
+}
+
+/* All other numbers are left to printf, integers in the widest form. */
 static void put_number(struct output *out, const struct conversion *how, va_list *arguments)
 {
     const bool is_real = strchr("feg", how->kind) != NULL;
@@ -155,6 +172,13 @@ static void put_list(struct output *out, const char *format, va_list *arguments)
             break;
         case '%':
             output_bytes(out, "%", 1);
+            break;
+        case 'u':
+            if (!how.flags[0] && how.precision < 0 && how.width >= 0) {
+                put_decimal(out, &how, take_unsigned(how.size, arguments));
+                break;
+            }
+            put_number(out, &how, arguments);
             break;
         default:
             put_number(out, &how, arguments);
