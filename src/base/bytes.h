@@ -106,14 +106,12 @@ static inline uint64_t tw_replace_low(uint64_t old, uint64_t value, unsigned bit
     return (old & ~mask) | (value & mask);
 }
 
+/* The lowest 1 to 64 bits.  What C leaves to the compiler here all of them do alike: the sign moves in. */
 static inline uint64_t tw_sign_extend(uint64_t value, unsigned bits)
 {
-    const uint64_t sign = (uint64_t)1 << (bits - 1);
+    const unsigned others = 64 - bits;
 
-    if (bits >= 64)
-        return value;
-    value &= (sign << 1) - 1;
-    return (value ^ sign) - sign;
+    return (uint64_t)((int64_t)(value << others) >> others);
 }
 
 struct tw_writer {

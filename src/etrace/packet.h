@@ -102,8 +102,11 @@ struct tw_etrace_flow {
     uint64_t field;
     uint8_t format;
     uint8_t branches;
-    bool has_address, notify, updiscon, irreport; /* the last three with an address alone */
+    bool has_address;
+    uint8_t told; /* with an address alone: */
 };
+
+enum { TW_ETRACE_TOLD_NOTIFY = 1, TW_ETRACE_TOLD_UPDISCON = 2, TW_ETRACE_TOLD_IRREPORT = 4 };
 
 /* Reads a payload of at most 16 bytes, all of which may be read.  False: it is none of these, or has errors.  Only
    where the shape has_usual_flow. */
@@ -134,7 +137,8 @@ TW_INLINE bool tw_etrace_read_flow(const struct tw_etrace_shape *shape,
     if (TW_LIKELY(out->has_address && size <= 8 && at + width >= 64)) {
         /* The address reaches the end of what was sent: all behind it is its sign. */
         out->field = ((in.low ^ in.fill) >> at ^ in.fill) & UINT64_MAX >> (64 - width);
-        out->irdepth = (uint32_t)(in.fill & (((uint64_t)1 << depth) - 1));
+        if (TW_UNLIKELY(depth))
+            out->irdepth = (uint32_t)(in.fill & (((uint64_t)1 << depth) - 1));
         return true;
     }
     if (TW_UNLIKELY(
@@ -145,9 +149,7 @@ TW_INLINE bool tw_etrace_read_flow(const struct tw_etrace_shape *shape,
     out->field = tw_payload_bits(in, at) & UINT64_MAX >> (64 - width);
     flags = tw_payload_bits(in, at + width);
     change = flags ^ (flags << 1 | out->field >> (width - 1));
-    out->notify = change & 1;
-    out->updiscon = change >> 1 & 1;
-    out->irreport = change >> 2 & 1;
+    out->told = change & 7; /* each by a change: TW_ETRACE_TOLD_... */
     out->irdepth = (uint32_t)(flags >> 3 & (((uint64_t)1 << depth) - 1));
     return true;
 }
@@ -166,9 +168,9 @@ TW_INLINE void tw_etrace_set_flow(const struct tw_etrace_shape *shape,
     if (!flow->has_address)
         return;
     out->has = TW_ETRACE_HAS_ADDRESS;
-    out->notify = flow->notify;
-    out->updiscon = flow->updiscon;
-    out->irreport = flow->irreport;
+    out->notify = flow->told & TW_ETRACE_TOLD_NOTIFY;
+    out->updiscon = flow->told & TW_ETRACE_TOLD_UPDISCON;
+    out->irreport = flow->told & TW_ETRACE_TOLD_IRREPORT;
     if (shape->irdepth) {
         out->irdepth = flow->irdepth;
         out->has = TW_ETRACE_HAS_ADDRESS | TW_ETRACE_HAS_IRDEPTH;
@@ -192,10 +194,12 @@ TW_INLINE bool tw_etrace_parse_flow(const struct tw_etrace_shape *shape,
 /* A jump to an address, which later packets may refer to. */
 TW_INLINE void tw_etrace_track_jump(struct tw_etrace_reader *codec, uint64_t address)
 {
-    const uint64_t mask = ((uint64_t)1 << codec->shape.index) - 1;
-
     codec->address = address;
-    codec->cache[address >> codec->shape.lsb & mask] = address;
+    if (TW_UNLIKELY(codec->shape.index)) {
+        const uint64_t mask = ((uint64_t)1 << codec->shape.index) - 1;
+
+        codec->cache[address >> codec->shape.lsb & mask] = address;
+    }
 }
 
 void tw_etrace_reader_init(struct tw_etrace_reader *codec,

@@ -24,9 +24,10 @@ struct way {
     uint32_t counted; /* blocks */
     bool counts;      /* ranges are counted, not written ... */
     bool is_apart;    /* ... but for the next one: a jump leads there that was written */
+    bool is_bare;     /* they are, and the trace is of the kind that most are: see is_bare */
 };
 
-enum { NONE = 1, TWO = 4, FOUR = 16 }; /* outcomes, or more from there on */
+enum { NONE = 1, TWO = 4 }; /* outcomes, or more from there on */
 
 TW_INLINE uint64_t outcomes_of(uint64_t map, unsigned count)
 {
@@ -35,7 +36,8 @@ TW_INLINE uint64_t outcomes_of(uint64_t map, unsigned count)
     return (~map & (end - 1)) | end;
 }
 
-TW_INLINE struct way begin_way(const struct tw_stage *stage, const bool counts)
+TW_INLINE struct way begin_way(const struct tw_stage *stage, const bool counts,
+                               const bool is_bare)
 {
     const struct tw_etrace_decoder *decoder = stage->decoder;
     const ptrdiff_t room = stage->limit - stage->out - TW_ETRACE_MOST;
@@ -52,7 +54,8 @@ TW_INLINE struct way begin_way(const struct tw_stage *stage, const bool counts)
                          .at = decoder->place.at,
                          .hops = decoder->hops,
                          .counts = counts,
-                         .is_apart = true };
+                         .is_apart = true,
+                         .is_bare = is_bare };
 }
 
 /* The first block was left; some of it may have been told before. */
@@ -167,54 +170,12 @@ TW_INLINE void pass_branch(struct way *way, uint32_t branches)
     way->hops = (way->hops + 1) & (branches - 1);
 }
 
-/* What the loops over blocks need to keep at hand. */
+/* What the loop that writes needs to keep at hand. */
 struct stretch {
     struct tw_element *out;
     uint64_t outcomes;
     uint32_t at;
-    uint32_t counted;
 };
-
-/* Whole steps that are known, and then some decisions more, but for the last outcome; false: the next is to be taken
-   alone. */
-static TW_NOINLINE bool count_some(struct stretch *stretch, struct tw_blocks *space)
-{
-    enum { WHOLE = 1 << TW_STEP_DECISIONS, TO = (1 << TW_STEP_PASSED_SHIFT) - 1 };
-    struct tw_step_sum *const steps = space->steps;
-    const size_t room = space->step_room;
-    uint64_t outcomes = stretch->outcomes;
-    uint32_t here = stretch->at * TW_STEP_WORDS, counted = stretch->counted, to;
-    unsigned now = TW_STEP_DECISIONS;
-
-    for (; outcomes >= FOUR; outcomes >>= TW_STEP_DECISIONS) {
-        const uint32_t number = here + (uint32_t)(outcomes & (WHOLE - 1));
-
-        if (TW_UNLIKELY(number >= room))
-            break;
-        to = steps[WHOLE + number].to;
-        if (TW_UNLIKELY(!tw_step_passed(to)))
-            break;
-        if (TW_UNLIKELY(++steps[WHOLE + number].times <= 1))
-            tw_sums_list_step(space, WHOLE + number);
-        here = to & TO;
-        counted += tw_step_passed(to);
-    }
-    if (outcomes >= TWO) {
-        if (outcomes < FOUR)
-            now = tw_highest_bit(outcomes) - 1;
-        to = tw_sums_step(space, here | tw_step_word(outcomes, now));
-        if (to >= TW_BLOCK_FIRST) {
-            here = to & TO;
-            counted += tw_step_passed(to);
-            outcomes >>= now;
-        }
-    }
-    now = counted != stretch->counted;
-    *stretch = (struct stretch){ .outcomes = outcomes,
-                                 .at = here / TW_STEP_WORDS,
-                                 .counted = counted };
-    return now;
-}
 
 /* Blocks up to the last outcome, or one that is not plain, or `stop`: by far most of what is written, so all is in
    registers. */
@@ -252,31 +213,43 @@ static uint32_t hops_after(uint32_t hops, const struct tw_element *first,
 }
 
 /* False: the next block is to be left alone. */
-TW_INLINE bool pass_some(struct way *way)
+TW_INLINE bool count_way(struct way *way)
+{
+    uint32_t at = way->at, counted = way->counted;
+    uint64_t left;
+
+    if (way->is_apart)
+        return false;
+    left = tw_sums_steps_but_one(way->space, &at, &counted, way->outcomes);
+    if (TW_UNLIKELY(left == way->outcomes))
+        return false;
+    way->outcomes = left;
+    way->at = at;
+    way->counted = counted;
+    way->hops = 0;
+    return true;
+}
+
+/* The same where ranges are written. */
+TW_INLINE bool write_way(struct way *way)
 {
     const struct tw_element *const first = way->out;
-    struct stretch stretch = {
-        .out = way->out, .outcomes = way->outcomes, .at = way->at, .counted = way->counted
-    };
-    bool is_done = false;
+    struct stretch stretch = { .out = way->out, .outcomes = way->outcomes, .at = way->at };
 
-    if (way->counts) {
-        if (way->is_apart || !count_some(&stretch, way->space))
-            return false;
-        way->counted = stretch.counted;
-        way->hops = 0;
-        is_done = true;
-    } else {
-        if (TW_UNLIKELY(way->hops >= BLOCKS))
-            return false;
-        write_some(&stretch, way->blocks, way->stop, way->index);
-        way->out = stretch.out;
-        way->hops = hops_after(way->hops, first, way->out);
-        is_done = stretch.outcomes < TWO;
-    }
+    if (TW_UNLIKELY(way->hops >= BLOCKS))
+        return false;
+    write_some(&stretch, way->blocks, way->stop, way->index);
+    way->out = stretch.out;
+    way->hops = hops_after(way->hops, first, way->out);
     way->outcomes = stretch.outcomes;
     way->at = stretch.at;
-    return is_done;
+    return stretch.outcomes < TWO;
+}
+
+/* No more is followed here.  Of a bare way two ranges of a packet at most are written: the first, and where that led. */
+TW_INLINE bool is_full(const struct way *way)
+{
+    return way->hops >= BLOCKS || (!way->is_bare && way->out == way->stop);
 }
 
 /* Blocks up to the last outcome, of which there is more than one: the packet's address does not matter yet.
@@ -287,9 +260,9 @@ TW_INLINE bool pass_outcomes(struct tw_stage *stage, struct way *way)
         const struct tw_block *block;
         uint32_t branches, next;
 
-        if (TW_LIKELY(pass_some(way)))
+        if (TW_LIKELY(way->counts ? count_way(way) : write_way(way)))
             continue;
-        if (TW_UNLIKELY(way->out == way->stop || way->hops >= BLOCKS))
+        if (TW_UNLIKELY(is_full(way)))
             return false;
         block = &way->blocks[way->at];
         branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
@@ -316,7 +289,7 @@ void tw_etrace_pass_outcomes(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     struct tw_element *const first = stage->out;
-    struct way way = begin_way(stage, stage->follow->sums != NULL);
+    struct way way = begin_way(stage, stage->follow->sums != NULL, false);
     uint32_t left;
 
     (void)pass_outcomes(stage, &way);
@@ -365,8 +338,11 @@ TW_INLINE enum passed pass_jump(struct tw_stage *stage, struct way *way, uint32_
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
     const uint32_t from = way->at;
+    const bool is_told =
+        (way->is_bare && way->blocks[from].next[1] == TW_NEXT_NEEDED) || /* mostly */
+        is_reported(decoder, way->space, from);
 
-    if (TW_UNLIKELY(!is_reported(decoder, way->space, from))) {
+    if (TW_UNLIKELY(!is_told)) {
         const uint32_t next = pass_call(stage, from);
 
         if (!next)
@@ -377,7 +353,8 @@ TW_INLINE enum passed pass_jump(struct tw_stage *stage, struct way *way, uint32_
     if (TW_UNLIKELY(!target || !fits_outcomes(way, target)))
         return UNKNOWN;
     leave_reported(stage->follow->sums, way, target);
-    push_link(decoder, way->space, from);
+    if (!way->is_bare)
+        push_link(decoder, way->space, from);
     return AT_END;
 }
 
@@ -387,7 +364,7 @@ TW_INLINE bool pass_rest(struct tw_stage *stage, struct way *way,
                          enum reach *reach)
 {
     const uint64_t address = goal->address;
-    const bool may_come_by = flow->has_address && !flow->updiscon;
+    const bool may_come_by = flow->has_address && !flow->told;
 
     for (;;) {
         const struct tw_block *block = &way->blocks[way->at];
@@ -398,7 +375,7 @@ TW_INLINE bool pass_rest(struct tw_stage *stage, struct way *way,
         if (TW_UNLIKELY(may_come_by && address - block->start < block->length &&
                         *reach != ALL && (address != block->start || *reach == NOTHING)))
             return false;
-        if (TW_UNLIKELY(way->out == way->stop || way->hops >= BLOCKS))
+        if (TW_UNLIKELY(is_full(way)))
             return false;
         if (branches) {
             if (!flow->has_address) { /* at the last outcome's branch */
@@ -452,11 +429,12 @@ TW_INLINE bool pass_packet(struct tw_stage *stage, struct way *way,
 
 /* A packet of the kinds that are followed here, and its bytes, of which there may be fewer; 0: it is none. */
 TW_INLINE unsigned read_packet(const struct tw_etrace_reader *codec,
-                               struct tw_etrace_flow *flow, const uint8_t *data, size_t size)
+                               struct tw_etrace_flow *flow, const uint8_t *data, size_t size,
+                               const bool is_bare)
 {
     unsigned header = 1, payload = data[0] & 0x1f;
 
-    if (TW_LIKELY(codec->transport.encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2)) {
+    if (is_bare || TW_LIKELY(codec->transport.encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2)) {
         if (data[0] >> 5 != 2 || !payload)
             return 0;
     } else {
@@ -470,7 +448,7 @@ TW_INLINE unsigned read_packet(const struct tw_etrace_reader *codec,
     }
     if (TW_UNLIKELY(payload > TW_PAYLOAD_WINDOW) ||
         !tw_etrace_read_flow(&codec->shape, flow, data + header, payload) ||
-        (flow->has_address && TW_UNLIKELY(flow->notify || flow->irreport)))
+        TW_UNLIKELY(flow->told & (TW_ETRACE_TOLD_NOTIFY | TW_ETRACE_TOLD_IRREPORT)))
         return 0;
     return header + payload;
 }
@@ -496,16 +474,17 @@ TW_INLINE void leave_packet(struct tw_stage *stage, const struct way *way, enum 
     tw_etrace_set_goal(decoder);
 }
 
-TW_INLINE void go(struct tw_stage *stage, const bool counts)
+TW_INLINE void go(struct tw_stage *stage, const bool counts, const bool is_bare)
 {
     struct tw_etrace_decoder *const decoder = stage->decoder;
     struct tw_etrace_reader *const codec = &decoder->codec;
     const struct tw_element *const room = stage->limit - (BLOCKS + TW_ETRACE_MOST);
-    struct way way = begin_way(stage, counts);
+    struct way way = begin_way(stage, counts, is_bare);
     enum reach reach = tw_etrace_is_at_end(stage) ? ALL : FIRST;
     /* Ranges in the middle of a packet are written, or those where returns lead to. */
     const bool writes =
-        !counts || (codec->options & (TW_ETRACE_IMPLICIT_RETURN | TW_ETRACE_SIJUMP));
+        !counts ||
+        (!is_bare && (codec->options & (TW_ETRACE_IMPLICIT_RETURN | TW_ETRACE_SIJUMP)));
     const uint8_t *data = stage->at, *before = NULL;
     bool was_updiscon = false;
 
@@ -513,7 +492,8 @@ TW_INLINE void go(struct tw_stage *stage, const bool counts)
         const struct tw_element *const first = way.out;
         struct goal goal = { .target = 0 };
         struct tw_etrace_flow flow;
-        const unsigned size = read_packet(codec, &flow, data, (size_t)(stage->end - data));
+        const unsigned size =
+            read_packet(codec, &flow, data, (size_t)(stage->end - data), is_bare);
 
         if (!size || size > (size_t)(stage->end - data))
             break;
@@ -527,7 +507,8 @@ TW_INLINE void go(struct tw_stage *stage, const bool counts)
         }
         if (writes || way.is_apart)
             way.index = tw_stage_index(stage, before);
-        way.stop = way.out + BLOCKS;
+        if (!is_bare)
+            way.stop = way.out + BLOCKS;
         way.counted = 0;
         if (!pass_packet(stage, &way, &flow, &goal, &reach)) {
             end_at(stage, before, data);
@@ -537,8 +518,8 @@ TW_INLINE void go(struct tw_stage *stage, const bool counts)
             leave_packet(stage, &way, reach, left_since(&way, first));
             return;
         }
-        was_updiscon = flow.has_address && flow.updiscon;
-        if (TW_UNLIKELY(stage->output->marks.marks))
+        was_updiscon = flow.told != 0;
+        if (!is_bare && TW_UNLIKELY(stage->output->marks.marks))
             tw_stage_mark(stage, way.out, data);
     }
     if (!before)
@@ -565,12 +546,25 @@ static bool is_usual(const struct tw_stage *stage)
            !transport->block_size;
 }
 
+/* What is counted is of the kind that most traces are: of the choices for each packet those that are the same all
+   through are made once. */
+static bool is_bare(const struct tw_stage *stage)
+{
+    const struct tw_etrace_reader *codec = &tw_etrace_of(stage)->codec;
+
+    return codec->transport.encapsulation == TW_ETRACE_ENCAP_LEN5_TYPE2 &&
+           !(codec->options & (TW_ETRACE_IMPLICIT_RETURN | TW_ETRACE_SIJUMP)) &&
+           !stage->output->marks.marks;
+}
+
 void tw_etrace_pass_plain(struct tw_stage *stage)
 {
     if (stage->limit - stage->out <= BLOCKS + TW_ETRACE_MOST || !is_usual(stage))
         return;
-    if (stage->follow->sums)
-        go(stage, true);
+    if (!stage->follow->sums)
+        go(stage, false, false);
+    else if (is_bare(stage))
+        go(stage, true, true);
     else
-        go(stage, false);
+        go(stage, true, false);
 }

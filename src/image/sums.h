@@ -221,6 +221,45 @@ end:
     return decisions;
 }
 
+/* Steps but for the last decision, of which there are two at least; decisions that are left, the same as before: the next is to
+   be taken alone.  In *at the block where these are; adds to *passed the blocks that were passed. */
+TW_INLINE uint64_t tw_sums_steps_but_one(struct tw_blocks *blocks, uint32_t *at,
+                                         uint32_t *passed, uint64_t decisions)
+{
+    enum { WHOLE = 1 << TW_STEP_DECISIONS, TO = (1 << TW_STEP_PASSED_SHIFT) - 1 };
+    struct tw_step_sum *const steps = blocks->steps;
+    const size_t room = blocks->step_room;
+    uint32_t here = *at * TW_STEP_WORDS, count = *passed, to;
+    unsigned now = TW_STEP_DECISIONS;
+
+    for (; decisions >= TW_STEP_WORDS; decisions >>= TW_STEP_DECISIONS) {
+        const size_t number = here + (decisions & (WHOLE - 1));
+
+        if (TW_UNLIKELY(number >= room))
+            break;
+        to = steps[WHOLE + number].to;
+        if (TW_UNLIKELY(!tw_step_passed(to)))
+            break;
+        if (TW_UNLIKELY(++steps[WHOLE + number].times <= 1))
+            tw_sums_list_step(blocks, (uint32_t)(WHOLE + number));
+        here = to & TO;
+        count += tw_step_passed(to);
+    }
+    if (decisions >= 4) {
+        if (decisions < TW_STEP_WORDS)
+            now = tw_highest_bit(decisions) - 1;
+        to = tw_sums_step(blocks, here | tw_step_word(decisions, now));
+        if (to >= TW_BLOCK_FIRST) {
+            here = to & TO;
+            count += tw_step_passed(to);
+            decisions >>= now;
+        }
+    }
+    *at = here / TW_STEP_WORDS;
+    *passed = count;
+    return decisions;
+}
+
 /* A way is gone. */
 TW_INLINE void tw_sums_go(struct tw_blocks *blocks, uint32_t way)
 {
