@@ -85,20 +85,19 @@ TW_INLINE const uint8_t *skip_atoms(struct tw_follow *follow, const uint8_t *at,
 /* size: hot loop */
 /* Atoms and plain addresses up to `end`, until something else comes or the room is used up.  Returns the
    packet at which the path broke off (stage->at is behind it), or NULL.  FAST_MARGIN bytes behind `end` may be looked at; if it
-   `is_cut` they mean nothing, and what was taken may be the last packet. */
+   `is_cut` they mean nothing, and what was taken may be the last packet.  Elements get marks if they are to be `is_marked`. */
 TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const end,
-                                   const bool is_cut)
+                                   const bool is_cut, const bool is_marked)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
     struct tw_follow *follow = stage->follow;
     struct tw_follow_track track = tw_track_begin(follow);
     const uint8_t *at = stage->at;
     const uint8_t *stretch_end = at;
-    struct tw_position position = stage->position; /* of addresses, not offsets */
+    struct tw_position_line position = { .delta = 0 };
     struct tw_element *out = stage->out;
     struct tw_element *const last = stage->limit - TW_ETMV4_PACKET_MOST;
     struct tw_element *before = out; /* the last packet of atoms */
-    const bool is_marked = stage->output->marks.marks != NULL;
     /* Elements that were written before, but not marked yet. */
     struct tw_element *unmarked = is_marked && stage->marked != out ? stage->marked : NULL;
     bool wants_mark = unmarked != NULL; /* the next elements do */
@@ -107,34 +106,32 @@ TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const 
                               tw_etmv4_isa(decoder, decoder->sf, 1) };
 
     while (out <= last) {
-        const struct tw_etmv4_atoms *atoms;
         struct tw_etmv4_entry entry;
         struct tw_bytes in;
+        uint32_t atoms;
         uint8_t head;
 
         if (TW_UNLIKELY(at >= stretch_end)) {
             const uint64_t offset = tw_stage_offset(stage, at);
-            const uint64_t shift = (uint64_t)(uintptr_t)at - offset;
 
             if (at >= end)
                 break;
             (void)tw_position_at(&stage->position, offset);
-            position.delta = stage->position.delta - shift;
-            position.origin = stage->position.origin + shift;
-            position.scale = stage->position.scale;
+            position = tw_position_line(&stage->position, at, offset);
             stretch_end = stage->position.until - offset < (uint64_t)(end - at)
                               ? at + (stage->position.until - offset)
                               : end;
             wants_mark |= is_marked && offset >= stage->marked_until;
         }
         head = *at;
-        atoms = &tw_etmv4_atoms[head];
-        if (TW_LIKELY(atoms->count)) {
+        atoms = tw_etmv4_atom_words[head];
+        if (TW_LIKELY(atoms)) {
             uint64_t index;
 
             if (is_cut)
                 newest = at;
-            if (TW_UNLIKELY(track.at == TW_NEXT_NEEDED && !follow->pop_is_pending)) {
+            if (TW_UNLIKELY(!tw_block_is_plain(track.at)) && track.at == TW_NEXT_NEEDED &&
+                !follow->pop_is_pending) {
                 if (!tw_follow_skip(follow, 0))
                     break;
                 at = skip_atoms(follow, at, stretch_end); /* until an address comes */
@@ -142,18 +139,15 @@ TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const 
                     newest = at - 1;
                 continue;
             }
-            index = tw_position_in(&position, (uint64_t)(uintptr_t)at);
+            index = tw_position_on(&position, at);
             before = out;
-            out =
-                tw_track_atoms(follow, &track, out, tw_atoms(atoms->bits, atoms->count), index);
+            out = tw_track_atoms(follow, &track, out, atoms, index);
             at++;
-            if (TW_LIKELY(!(wants_mark | follow->error)))
-                continue;
-            if (follow->error) {
+            if (TW_UNLIKELY(!tw_block_is_plain(track.at)) && follow->error) {
                 failed = at - 1;
                 break;
             }
-            if (out != before) {
+            if (is_marked && TW_UNLIKELY(wants_mark) && out != before) {
                 tw_stage_add_mark(stage, unmarked ? unmarked : before, index);
                 wants_mark = false;
                 unmarked = NULL;
@@ -184,15 +178,26 @@ TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const 
     return failed;
 }
 
+static bool is_marked(const struct tw_stage *stage)
+{
+    return stage->output->marks.marks != NULL;
+}
+
+static TW_NOINLINE const uint8_t *marked_packets(struct tw_stage *stage)
+{
+    return take_fast(stage, stage->end - FAST_MARGIN, false, true);
+}
+
 static const uint8_t *fast_packets(struct tw_stage *stage)
 {
-    return take_fast(stage, stage->end - FAST_MARGIN, false);
+    return is_marked(stage) ? marked_packets(stage)
+                            : take_fast(stage, stage->end - FAST_MARGIN, false, false);
 }
 
 /* The last ones: many IDs, or small pieces that are fed, have many of these. */
 static TW_NOINLINE const uint8_t *last_packets(struct tw_stage *stage)
 {
-    return take_fast(stage, stage->end, true);
+    return take_fast(stage, stage->end, true, is_marked(stage));
 }
 
 enum { ATOMS_MOST = 24, GATHERED_MOST = 63 }; /* in a packet, and in the word below */

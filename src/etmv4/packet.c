@@ -132,23 +132,32 @@ static const struct rule rules[] = {
     { 0xf8, 0xf8, ANY,  1, TW_ETMV4_ATOM_F3,           read_atoms },
 };
 
-#define F6(n) [0xc0 + (n)] = { (1u << ((n) + 4)) - 1, (n) + 4, TW_ETMV4_ATOM_F6 }, \
-              [0xe0 + (n)] = { (1u << ((n) + 3)) - 1, (n) + 4, TW_ETMV4_ATOM_F6 }
-const struct tw_etmv4_atoms tw_etmv4_atoms[256] = {
-    F6(0),  F6(1),  F6(2),  F6(3),  F6(4),  F6(5),  F6(6),  F6(7),  F6(8),  F6(9),  F6(10),
-    F6(11), F6(12), F6(13), F6(14), F6(15), F6(16), F6(17), F6(18), F6(19), F6(20),
-    [0xd5] = { 0x00, 5, TW_ETMV4_ATOM_F5 }, [0xd6] = { 0x0a, 5, TW_ETMV4_ATOM_F5 },
-    [0xd7] = { 0x15, 5, TW_ETMV4_ATOM_F5 }, [0xf5] = { 0x1e, 5, TW_ETMV4_ATOM_F5 },
-    [0xd8] = { 0x00, 2, TW_ETMV4_ATOM_F2 }, [0xd9] = { 0x01, 2, TW_ETMV4_ATOM_F2 },
-    [0xda] = { 0x02, 2, TW_ETMV4_ATOM_F2 }, [0xdb] = { 0x03, 2, TW_ETMV4_ATOM_F2 },
-    [0xdc] = { 0x0e, 4, TW_ETMV4_ATOM_F4 }, [0xdd] = { 0x00, 4, TW_ETMV4_ATOM_F4 },
-    [0xde] = { 0x0a, 4, TW_ETMV4_ATOM_F4 }, [0xdf] = { 0x05, 4, TW_ETMV4_ATOM_F4 },
-    [0xf6] = { 0x00, 1, TW_ETMV4_ATOM_F1 }, [0xf7] = { 0x01, 1, TW_ETMV4_ATOM_F1 },
-    [0xf8] = { 0x00, 3, TW_ETMV4_ATOM_F3 }, [0xf9] = { 0x01, 3, TW_ETMV4_ATOM_F3 },
-    [0xfa] = { 0x02, 3, TW_ETMV4_ATOM_F3 }, [0xfb] = { 0x03, 3, TW_ETMV4_ATOM_F3 },
-    [0xfc] = { 0x04, 3, TW_ETMV4_ATOM_F3 }, [0xfd] = { 0x05, 3, TW_ETMV4_ATOM_F3 },
-    [0xfe] = { 0x06, 3, TW_ETMV4_ATOM_F3 }, [0xff] = { 0x07, 3, TW_ETMV4_ATOM_F3 },
-};
+/* Each header of atoms with its bits, as struct tw_etmv4_atoms has them. */
+#define F6(USE, n) USE(0xc0 + (n), (1u << ((n) + 4)) - 1, (n) + 4, TW_ETMV4_ATOM_F6) \
+                   USE(0xe0 + (n), (1u << ((n) + 3)) - 1, (n) + 4, TW_ETMV4_ATOM_F6)
+#define ATOMS(USE)                                                                    \
+    F6(USE, 0)  F6(USE, 1)  F6(USE, 2)  F6(USE, 3)  F6(USE, 4)  F6(USE, 5)            \
+    F6(USE, 6)  F6(USE, 7)  F6(USE, 8)  F6(USE, 9)  F6(USE, 10) F6(USE, 11)           \
+    F6(USE, 12) F6(USE, 13) F6(USE, 14) F6(USE, 15) F6(USE, 16) F6(USE, 17)           \
+    F6(USE, 18) F6(USE, 19) F6(USE, 20)                                               \
+    USE(0xd5, 0x00, 5, TW_ETMV4_ATOM_F5) USE(0xd6, 0x0a, 5, TW_ETMV4_ATOM_F5)         \
+    USE(0xd7, 0x15, 5, TW_ETMV4_ATOM_F5) USE(0xf5, 0x1e, 5, TW_ETMV4_ATOM_F5)         \
+    USE(0xd8, 0x00, 2, TW_ETMV4_ATOM_F2) USE(0xd9, 0x01, 2, TW_ETMV4_ATOM_F2)         \
+    USE(0xda, 0x02, 2, TW_ETMV4_ATOM_F2) USE(0xdb, 0x03, 2, TW_ETMV4_ATOM_F2)         \
+    USE(0xdc, 0x0e, 4, TW_ETMV4_ATOM_F4) USE(0xdd, 0x00, 4, TW_ETMV4_ATOM_F4)         \
+    USE(0xde, 0x0a, 4, TW_ETMV4_ATOM_F4) USE(0xdf, 0x05, 4, TW_ETMV4_ATOM_F4)         \
+    USE(0xf6, 0x00, 1, TW_ETMV4_ATOM_F1) USE(0xf7, 0x01, 1, TW_ETMV4_ATOM_F1)         \
+    USE(0xf8, 0x00, 3, TW_ETMV4_ATOM_F3) USE(0xf9, 0x01, 3, TW_ETMV4_ATOM_F3)         \
+    USE(0xfa, 0x02, 3, TW_ETMV4_ATOM_F3) USE(0xfb, 0x03, 3, TW_ETMV4_ATOM_F3)         \
+    USE(0xfc, 0x04, 3, TW_ETMV4_ATOM_F3) USE(0xfd, 0x05, 3, TW_ETMV4_ATOM_F3)         \
+    USE(0xfe, 0x06, 3, TW_ETMV4_ATOM_F3) USE(0xff, 0x07, 3, TW_ETMV4_ATOM_F3)         
+#define ROW(head, bits, count, type)  [head] = { bits, count, type },
+#define WORD(head, bits, count, type) [head] = (bits) | 1u << (count),
+const struct tw_etmv4_atoms tw_etmv4_atoms[256] = { ATOMS(ROW) };
+const uint32_t tw_etmv4_atom_words[256] = { ATOMS(WORD) };
+#undef WORD
+#undef ROW
+#undef ATOMS
 #undef F6
 /* clang-format on */
 

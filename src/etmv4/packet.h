@@ -63,6 +63,8 @@ struct tw_etmv4_atoms {
     uint8_t type; /* enum tw_etmv4_type */
 };
 extern const struct tw_etmv4_atoms tw_etmv4_atoms[256];
+/* The same in one word, as tw_atoms has them: a 1 above the last.  0: no atom packet. */
+extern const uint32_t tw_etmv4_atom_words[256];
 
 /* The last three addresses, [0] the newest. */
 struct tw_etmv4_entry {

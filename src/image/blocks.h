@@ -28,7 +28,7 @@ enum {
 
 TW_INLINE bool tw_block_is_plain(uint32_t position)
 {
-    return position - TW_BLOCK_FIRST < TW_BLOCK_BROKEN - TW_BLOCK_FIRST;
+    return (int32_t)position >= TW_BLOCK_FIRST;
 }
 
 /* The hot half: the first 24 bytes are those of the range element, ready to copy. */
@@ -46,7 +46,7 @@ struct tw_block {
 
 /* The range of a block as an element. */
 TW_INLINE void tw_block_range(struct tw_element *out, const struct tw_block *block,
-                              uint32_t taken, uint64_t index)
+                              uint64_t taken, uint64_t index)
 {
     uint64_t tail;
 
@@ -54,9 +54,9 @@ TW_INLINE void tw_block_range(struct tw_element *out, const struct tw_block *blo
     memcpy(&out->start, &block->start, 16);
     memcpy(&tail, &block->count, 8);
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    tail |= (uint64_t)taken << 16;
+    tail |= taken << 16;
 #else
-    tail |= (uint64_t)taken << 40; /* TW_RANGE_EXECUTED in flags */
+    tail |= taken << 40; /* TW_RANGE_EXECUTED in flags */
 #endif
     memcpy(&out->count, &tail, 8);
 }

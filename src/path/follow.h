@@ -143,7 +143,7 @@ struct tw_element *tw_follow_broken(struct tw_follow *follow, struct tw_element 
 enum { TW_FOLLOW_MOST = 3 };
 
 TW_INLINE void tw_follow_emit(struct tw_element *out, const struct tw_block *block,
-                              uint32_t taken, uint64_t index)
+                              uint64_t taken, uint64_t index)
 {
     tw_block_range(out, block, taken, index);
 }
@@ -258,11 +258,11 @@ TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow,
         }
         do {
             const struct tw_block *block = &track->blocks[track->at];
-            const uint32_t taken = atoms & 1;
+            const size_t taken = atoms & 1;
 
             atoms >>= 1;
             tw_follow_emit(out++, block, taken, index);
-            track->last = track->at * 2 + taken;
+            track->last = track->at * 2 + (uint32_t)taken;
             track->at = block->next[taken];
             if (TW_LIKELY(tw_block_is_plain(track->at)))
                 continue;

@@ -90,6 +90,30 @@ TW_INLINE uint64_t tw_position_in(const struct tw_position *position, uint64_t o
            ((offset - position->origin) * position->scale >> TW_POSITION_SHIFT);
 }
 
+/* The same for loops over the bytes of a stretch: by a byte's address instead of its offset, and without a
+   branch. */
+struct tw_position_line {
+    uint64_t delta, scale, bias;
+};
+
+TW_INLINE struct tw_position_line tw_position_line(const struct tw_position *position,
+                                                   const uint8_t *at, uint64_t offset)
+{
+    const uint64_t shift = (uint64_t)(uintptr_t)at - offset;
+
+    return (struct tw_position_line){ .delta = position->delta - shift,
+                                      .scale = position->scale,
+                                      .bias =
+                                          0 - (position->origin + shift) * position->scale };
+}
+
+TW_INLINE uint64_t tw_position_on(const struct tw_position_line *line, const uint8_t *at)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)at;
+
+    return address + line->delta + ((address * line->scale + line->bias) >> TW_POSITION_SHIFT);
+}
+
 /* The capture offset of a stream offset. */
 TW_INLINE uint64_t tw_position_at(struct tw_position *position, uint64_t offset)
 {

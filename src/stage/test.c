@@ -43,6 +43,8 @@ static void positions_agree_with_counting(void **state)
         const uint64_t offset = check_random_below(&random, 2) ? 0 : 0x123456789a;
         uint64_t where[SPAN];
         uint64_t stream = offset, capture = check_random_below(&random, 1000);
+        static const uint8_t bytes[SPAN];
+        struct tw_position_line line;
         struct tw_position position;
 
         for (size_t i = 0; i < count; i++) {
@@ -60,6 +62,9 @@ static void positions_agree_with_counting(void **state)
 
             check_case("round %zu, offset %zu", round, at);
             CHECK_EQ(tw_position_at(&position, offset + at), where[at]);
+            line = tw_position_line(&position, bytes + at, offset + at);
+            for (size_t next = at; next < SPAN && offset + next < position.until; next++)
+                CHECK_EQ(tw_position_on(&line, bytes + next), where[next]);
         }
     }
 }
