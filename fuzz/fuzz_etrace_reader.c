@@ -4,6 +4,7 @@
 
 #include "etrace/packet.h"
 #include "etrace_config.h"
+#include "etrace_used.h"
 
 enum { HEAD = ETRACE_CONFIG_BYTES + 1 };
 
@@ -23,5 +24,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     config = etrace_config(data);
     target->moved = moved;
+    target->get_used = etrace_used;
     return reader_run(target, &config, data[HEAD - 1], data + HEAD, size - HEAD);
 }

@@ -21,9 +21,15 @@ struct reader_target {
     struct tw_packet *packet, *again;
     char *packets; /* of a batch */
     uint8_t *end;  /* of readable memory */
+    size_t used;   /* bytes of the readers that the configuration uses */
     /* type of packets whose runs may be cut anywhere; 0: there is none */
     uint8_t filler;
     void (*moved)(void *reader); /* a copy of a reader that points into itself; may be NULL */
+    size_t (*get_used)(const void *reader); /* NULL: all of it */
+    /* Takes out what a packet says of its bytes alone, which are others when it is written; may be NULL. */
+    void (*plain)(void *packet);
+    /* What else holds of these bytes; may be NULL. */
+    void (*also)(const void *config, const uint8_t *data, size_t size);
 };
 
 /* A macro, so that a debugger shows the line. */
@@ -70,9 +76,16 @@ static inline enum tw_status reader_again(struct reader_target *target, size_t s
 {
     const struct tw_protocol *protocol = target->protocol;
 
-    memcpy(target->reader, target->before, protocol->reader_size);
+    memcpy(target->reader, target->before, target->used);
     memset(target->again, 0, protocol->packet_size);
     return protocol->read(target->reader, target->again, target->end - size, size, is_last);
+}
+
+/* Whether these bytes, and none behind them, are the packet. */
+static inline bool reader_is_packet(struct reader_target *target, size_t size, bool is_last)
+{
+    return reader_again(target, size, is_last) == TW_OK &&
+           reader_same(target->protocol, target->packet, target->again);
 }
 
 /* The packet that was read of `size` bytes, read with `cut` of them and, if it is understood, out of the
@@ -80,33 +93,40 @@ static inline enum tw_status reader_again(struct reader_target *target, size_t s
 static inline void reader_check(struct reader_target *target, const uint8_t *data, size_t cut)
 {
     const struct tw_protocol *protocol = target->protocol;
-    const struct tw_packet *packet = target->packet;
+    struct tw_packet *packet = target->packet;
     const bool is_understood = tw_kind_is_understood(tw_type_kind(protocol, packet->type)) &&
                                (!target->filler || packet->type != target->filler);
     size_t written = READER_MOST;
-    unsigned kind;
+    enum tw_status status;
+    /* By its own bytes, at the end of trace or anywhere: who still looks for a beginning may want more. */
+    bool is_known, is_sure;
 
+    memcpy(target->end - packet->size, data, packet->size);
+    is_known = is_understood && reader_is_packet(target, packet->size, true);
+    is_sure = is_known && reader_is_packet(target, packet->size, false);
     memcpy(target->end - cut, data, cut);
     if (reader_again(target, cut, false) != TW_OK)
-        reader_require(memcmp(target->reader, target->before, protocol->reader_size) == 0);
-    else if (is_understood &&
-             tw_kind_is_understood(tw_type_kind(protocol, target->again->type)))
+        reader_require(memcmp(target->reader, target->before, target->used) == 0);
+    else if (is_sure)
         reader_require(packet->size == target->again->size &&
                        reader_same(protocol, packet, target->again));
     if (!is_understood || protocol->flags & TW_PROTOCOL_BITS)
         return;
-    memcpy(target->reader, target->before, protocol->reader_size);
-    if (protocol->write(target->reader, target->end - READER_MOST, &written, packet) != TW_OK)
+    memcpy(target->reader, target->before, target->used);
+    status = protocol->write(target->reader, target->end - READER_MOST, &written, packet);
+    reader_require(status == TW_OK || status == TW_E_ARGUMENT);
+    if (status != TW_OK)
         return; /* it says more than a packet can */
     reader_require(written <= protocol->packet_max);
     if (written == packet->size && memcmp(target->end - READER_MOST, data, written) == 0)
         return; /* and what follows may be part of what it says */
     memmove(target->end - written, target->end - READER_MOST, written);
     reader_require(reader_again(target, written, true) == TW_OK);
-    kind = tw_type_kind(protocol, target->again->type);
-    /* A reader that still looks for a beginning may want more than one packet to know it. */
-    reader_require(kind == TW_PACKET_NOT_SYNC || kind == TW_PACKET_CUT ||
-                   reader_same(protocol, packet, target->again));
+    if (target->plain) {
+        target->plain(packet);
+        target->plain(target->again);
+    }
+    reader_require(!is_known || reader_same(protocol, packet, target->again));
 }
 
 /* In batches, as far as they go. */
@@ -138,8 +158,7 @@ static inline void reader_batches(struct reader_target *target, const uint8_t *d
 
 /* The reader as it is at the start.  Its tables take long to fill, and the mutants of an input mostly have its
    configuration. */
-static inline void reader_start(const struct reader_target *target, void *reader,
-                                const void *config)
+static inline const void *reader_start(struct reader_target *target, const void *config)
 {
     enum { KEPT = 256 };
     static struct {
@@ -160,34 +179,43 @@ static inline void reader_start(const struct reader_target *target, void *reader
         memcpy(kept[hash].config, config, protocol->config_size);
         protocol->reader_init(kept[hash].reader, config);
     }
-    memcpy(reader, kept[hash].reader, protocol->reader_size);
+    target->used =
+        target->get_used ? target->get_used(kept[hash].reader) : protocol->reader_size;
+    return kept[hash].reader;
+}
+
+static inline void reader_copy(const struct reader_target *target, void *reader,
+                               const void *start)
+{
+    memcpy(reader, start, target->used);
     if (target->moved)
         target->moved(reader);
 }
 
 /* All of the bytes; `choice` says which packet is looked at closely, and how it is cut. */
-static inline int reader_run(struct reader_target *target, const void *config, uint8_t choice,
-                             const uint8_t *bytes, size_t size)
+static inline void reader_once(struct reader_target *target, const void *config, uint8_t choice,
+                               const uint8_t *bytes, size_t size)
 {
     const struct tw_protocol *protocol = target->protocol;
-    uint8_t *data = target->end - (size < READER_MOST ? size : READER_MOST);
+    uint8_t *data = target->end - size;
+    const void *start = reader_start(target, config);
     unsigned left = choice & 7;
 
-    if (size > READER_MOST)
-        return 0;
     if (size)
         memcpy(data, bytes, size);
+    if (target->also)
+        target->also(config, data, size);
+    reader_copy(target, target->reader, start);
     if (protocol->read_batch) {
-        reader_start(target, target->reader, config);
-        reader_start(target, target->batch, config);
+        reader_copy(target, target->batch, start);
         reader_batches(target, data, size);
+        reader_copy(target, target->reader, start);
     }
-    reader_start(target, target->reader, config);
     for (size_t at = 0; at < size;) {
         const struct tw_packet *packet = target->packet;
 
         if (left == 0)
-            memcpy(target->before, target->reader, protocol->reader_size);
+            memcpy(target->before, target->reader, target->used);
         memset(target->packet, 0, protocol->packet_size);
         reader_require(protocol->read(target->reader, target->packet, data + at, size - at,
                                       true) == TW_OK);
@@ -195,11 +223,47 @@ static inline int reader_run(struct reader_target *target, const void *config, u
         if (left-- == 0) {
             reader_check(target, bytes + at, (size_t)(choice >> 3) % packet->size);
             memcpy(data, bytes, size); /* as if nothing had been */
-            memcpy(target->reader, target->before, protocol->reader_size);
+            memcpy(target->reader, target->before, target->used);
             reader_require(protocol->read(target->reader, target->packet, data + at, size - at,
                                           true) == TW_OK);
         }
         at += packet->size - (packet->spare_bits != 0);
+    }
+}
+
+#ifndef READER_NEIGHBOURS
+#define READER_NEIGHBOURS 0 /* other builds say more: fuzz/CMakeLists.txt */
+#endif
+
+/* An input, and as many that differ from it in a byte or two and in `choice`: libFuzzer takes longer to make an input than
+   readers to read it.  The input alone says which, so that what is found is found again. */
+static inline int reader_run(struct reader_target *target, const void *config, uint8_t choice,
+                             const uint8_t *bytes, size_t size)
+{
+    static uint8_t other[READER_MOST];
+    const unsigned neighbours = READER_NEIGHBOURS;
+    uint64_t random = 0xcbf29ce484222325 + choice;
+
+    if (size > READER_MOST)
+        return 0;
+    reader_once(target, config, choice, bytes, size);
+    if (neighbours == 0 || size == 0)
+        return 0;
+    for (size_t i = 0; i < size; i++)
+        random = (random ^ bytes[i]) * 0x100000001b3;
+    memcpy(other, bytes, size);
+    for (unsigned i = 0; i < neighbours; i++) {
+        size_t one, two;
+
+        random = random * 6364136223846793005 + 1442695040888963407;
+        one = (size_t)(random >> 48) % size;
+        two = (size_t)(random >> 32 & 0xffff) % size;
+        other[one] ^= (uint8_t)(random >> 24);
+        if (random & 0x800000)
+            other[two] ^= (uint8_t)(1u << (random >> 20 & 7));
+        reader_once(target, config, (uint8_t)(random >> 12), other, size);
+        other[one] = bytes[one];
+        other[two] = bytes[two];
     }
     return 0;
 }

@@ -23,6 +23,7 @@ struct every_tree {
     void *before; /* the reader, where each input begins */
     uint8_t *end; /* of readable memory */
     uint8_t bytes[EVERY_LONGEST];
+    size_t used; /* bytes of the reader that count */
     size_t depth;
     size_t chained;  /* bytes after which inputs go on with one and the same byte; 0: never */
     bool is_synced;  /* else a packet may be known by what comes behind it */
@@ -64,7 +65,7 @@ static inline void every_fail(const struct every_tree *tree, size_t size, const 
 static inline void every_back(struct every_tree *tree)
 {
     if (tree->is_changed)
-        memcpy(tree->reader.reader, tree->before, tree->reader.protocol->reader_size);
+        memcpy(tree->reader.reader, tree->before, tree->used);
     tree->is_changed = false;
 }
 
@@ -161,14 +162,12 @@ static inline void every_found(struct every_tree *tree, size_t size)
 /* One input; true when it is a packet's beginning, and more is wanted. */
 static inline bool every_one(struct every_tree *tree, size_t size)
 {
-    const struct tw_protocol *protocol = tree->reader.protocol;
-
     tree->inputs++;
     if (every_try(tree, tree->got, size, false) == TW_OK) {
         every_found(tree, size);
         return false;
     }
-    if (size <= 2 && memcmp(tree->reader.reader, tree->before, protocol->reader_size) != 0)
+    if (size <= 2 && memcmp(tree->reader.reader, tree->before, tree->used) != 0)
         every_fail(tree, size, "asks for more, and is not as before");
     if (every_try(tree, tree->got, size, true) != TW_OK ||
         !every_size_is_good(tree, tree->got, size))
@@ -214,7 +213,7 @@ static inline void every_input_from(struct every_tree *tree, const char *where, 
 {
     tree->is_synced = is_synced;
     tree->is_changed = false;
-    memcpy(tree->before, tree->reader.reader, tree->reader.protocol->reader_size);
+    memcpy(tree->before, tree->reader.reader, tree->used);
     tree->inputs = tree->packets = 0;
     every_branch(tree, 0);
     if (getenv("TW_PROOF_BYTES"))
@@ -238,12 +237,12 @@ static inline void every_input(void **state)
     every_reader_open(&tree->reader, &source);
     protocol = tree->reader.protocol;
     tree->source = &source;
+    tree->used =
+        source.setup->used ? source.setup->used(tree->reader.reader) : protocol->reader_size;
     tree->depth = EVERY_INPUT_FEW;
     if (asked)
         tree->depth = strtoul(asked, NULL, 10);
-    else if (protocol->reader_size > 16384) /* dear to put back */
-        tree->depth--;
-    tree->chained = tree->depth < EVERY_INPUT_FEW ? 0 : tree->depth == EVERY_INPUT_FEW ? 1 : 2;
+    tree->chained = tree->depth == EVERY_INPUT_FEW ? 1 : 2;
     tree->end = guarded_new();
     assert_non_null(tree->end);
     tree->got = tree->reader.packets;
@@ -251,7 +250,7 @@ static inline void every_input(void **state)
     tree->before = malloc(protocol->reader_size);
     assert_non_null(tree->before);
     every_input_from(tree, "at the start", false);
-    memcpy(tree->reader.reader, tree->before, protocol->reader_size);
+    memcpy(tree->reader.reader, tree->before, tree->used);
     while (at < source.start_size) {
         CHECK_EQ(protocol->read(tree->reader.reader, tree->got, source.start + at,
                                 source.start_size - at, true),

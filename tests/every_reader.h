@@ -34,6 +34,7 @@ struct every_setup {
     const char *listing;   /* name of the file with digests, if not the protocol's */
     const char *code;      /* hexadecimal: the program, repeated over the first 64 KiB */
     uint8_t filler; /* type of packets whose runs may be cut anywhere; 0: there is none */
+    size_t (*used)(const void *reader); /* bytes of a reader that count; NULL: all */
 };
 
 /* The same in the form that the library takes. */

@@ -3,6 +3,8 @@
 #ifndef ETRACE_PACKET_H
 #define ETRACE_PACKET_H
 
+#include <stddef.h>
+
 #include <trackway/etrace.h>
 
 #include "base/payload.h"
@@ -90,10 +92,17 @@ struct tw_etrace_reader {
     struct tw_etrace_transport transport;
     uint32_t options;
     uint64_t address;
-    struct tw_etraced_history history;
-    uint64_t cache[TW_ETRACE_CACHE_MAX];
     const struct tw_allocator *allocator;
+    struct tw_etraced_history history;
+    uint64_t cache[TW_ETRACE_CACHE_MAX]; /* last: most configurations have little of it */
 };
+
+/* Bytes at its beginning that its configuration uses: what is behind them is never looked at. */
+TW_INLINE size_t tw_etrace_reader_used(const struct tw_etrace_reader *codec)
+{
+    return offsetof(struct tw_etrace_reader, cache) +
+           (sizeof codec->cache[0] << codec->shape.index);
+}
 
 /* A packet of format 1 or 2, which most are. */
 struct tw_etrace_flow {

@@ -2,6 +2,7 @@
 /* E-Trace: every first byte with every kind of payload, in each encapsulation and layout. */
 #include "check.h"
 
+#include "etrace_used.h"
 #include "every_listing.h"
 
 /* addi; beq; jal ra; ret; ecall; c.beqz, c.jr ra; j */
@@ -12,7 +13,7 @@
     "context_width_p=32\necause_width_p=5\n"
 /* A synchronization packet (format 3, subformat 0), for address 0x8000 and context 0x1234. */
 #define START_WIDE "73 1a 09 00 00 00 20"
-#define ROW        .protocol = "etrace", .code = CODE, .filler = TW_ETRACE_NULL
+#define ROW        .protocol = "etrace", .code = CODE, .filler = TW_ETRACE_NULL, .used = etrace_used
 
 int main(void)
 {

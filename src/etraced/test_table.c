@@ -2,9 +2,10 @@
 /* E-Trace data trace: every first byte with every kind of payload, under each configuration. */
 #include "check.h"
 
+#include "etrace_used.h"
 #include "every_listing.h"
 
-#define ROW .protocol = "etraced", .filler = TW_ETRACE_NULL
+#define ROW .protocol = "etraced", .filler = TW_ETRACE_NULL, .used = etrace_used
 
 int main(void)
 {
