@@ -2,19 +2,21 @@
 /* Every protocol beside OpenCSD: passes of both in turn, in one process on one core.  The numbers of
    ranges and instructions must agree before a ratio is printed.  Without the peer, or for what it
    does not know, the ratio is left out. */
+#define _POSIX_C_SOURCE 200809L /* popen */
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "options.h"
 #include "ours.h"
 #include "peer.h"
 
-enum { FRAMES = 1, PACKETS = 2, FULL = 4, MOST = 2 };
+enum { FRAMES = 1, PACKETS = 2, FULL = 4, FIRST = 8, MOST = 2 };
 
 static const struct {
     const char *subject;
     unsigned stages;
 } cases[] = {
-    { "bugfix-exact-match-part", FRAMES | PACKETS | FULL },
+    { "bugfix-exact-match-part", FRAMES | PACKETS | FULL | FIRST },
     { "juno-uname-001", PACKETS | FULL },
     { "juno-uname-002", PACKETS | FULL },
     { "juno_r1_1:ETB_0", PACKETS | FULL },
@@ -100,10 +102,53 @@ static double print(const struct subject *subject, enum bench_stage stage,
     return stage == BENCH_PACKETS ? (double)subject->size * 1e3 / best : rate;
 }
 
+/* The first decoder of a process, which meets memory that nobody has touched: the times of so many processes. */
+static void measure_first(const struct subject *subject, const char *first,
+                          const struct bench_times *theirs)
+{
+    struct bench_times times;
+    char command[400], name[160];
+
+    (void)snprintf(command, sizeof command, "/proc/%d/exe --first '%s'", (int)getpid(), first);
+    for (unsigned i = 0; i < bench_passes(); i++) {
+        FILE *child = popen(command, "r");
+        unsigned long long taken = 0;
+
+        if (!child || fscanf(child, "%llu", &taken) != 1 || pclose(child) != 0)
+            bench_stop("%s: the first decoder of a process failed", first);
+        times.all[i] = taken;
+    }
+    bench_sort(&times);
+    (void)snprintf(name, sizeof name, "%s/%s/first", subject->protocol, subject->name);
+    bench_result(name, bench_best(theirs) / bench_best(&times), " %8.2f %9.1f %8.1f",
+                 bench_median(theirs) / bench_median(&times),
+                 (double)subject->size * 1e3 / bench_best(&times),
+                 (double)subject->size * 1e3 / bench_best(theirs));
+}
+
+/* That of this process: prints how many ns it took. */
+static int be_first(const char *what)
+{
+    struct subject subject;
+    struct bench_counts counts;
+    struct ours *ours;
+    uint64_t start;
+
+    if (!subject_open(&subject, what))
+        return 1;
+    ours = ours_new(&subject, BENCH_NEW, 0);
+    start = bench_now();
+    ours_pass(ours, &counts);
+    (void)printf("%llu\n", (unsigned long long)(bench_now() - start));
+    ours_free(ours);
+    subject_free(&subject);
+    return 0;
+}
+
 /* Stages of ours that stand against one of the peer's; how many traced instructions a second the
-   first of them does, or MB/s of packets. */
+   first of them does, or MB/s of packets.  `first`: what to open for the first decoder of a process; or NULL. */
 static double measure(const struct subject *subject, const enum bench_stage *stages,
-                      unsigned count)
+                      unsigned count, const char *first)
 {
     const bool is_full = stages[0] == BENCH_WARM;
     struct peer *peer = peer_new(subject, stages[0]);
@@ -133,6 +178,8 @@ static double measure(const struct subject *subject, const enum bench_stage *sta
         rate = print(subject, stages[k], &times[k], peer ? &peer_times : NULL, &counts);
         ours_free(ours[k]);
     }
+    if (first && peer)
+        measure_first(subject, first, &peer_times);
     peer_free(peer);
     return rate;
 }
@@ -160,15 +207,16 @@ static void measure_case(size_t number, struct rates *rates)
         return;
     }
     if (cases[number].stages & FRAMES)
-        (void)measure(&subject, frames, 2);
+        (void)measure(&subject, frames, 2, NULL);
     if (cases[number].stages & PACKETS) {
-        rate = measure(&subject, packets, 1);
+        rate = measure(&subject, packets, 1, NULL);
         if (strcmp(subject.protocol, "ntrace") == 0 &&
             (rates->ntrace_packets <= 0 || rate < rates->ntrace_packets))
             rates->ntrace_packets = rate;
     }
     if (cases[number].stages & FULL) {
-        rate = measure(&subject, full, 2);
+        rate = measure(&subject, full, 2,
+                       cases[number].stages & FIRST ? cases[number].subject : NULL);
         if (strcmp(subject.protocol, "etrace") == 0)
             rates->etrace[is_made] = rate;
         else if (strcmp(subject.protocol, "ntrace") == 0 && rates->ntrace <= 0)
@@ -195,6 +243,9 @@ int main(int count, char **words)
     struct rates rates = { .ntrace = 0 };
 
     bench_pin();
+    if (count == 3 && strcmp(words[1], "--first") == 0)
+        return be_first(words[2]);
+    bench_keep_memory();
     (void)printf("# peer: OpenCSD %s; best and median of %u passes, CPU time\n",
                  peer_version() ? peer_version() : "is not installed", bench_passes());
     (void)printf("%-42s %9s %8s %9s %8s %8s %8s\n", "# measure", "ratio", "median", "MB/s",

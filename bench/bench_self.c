@@ -50,6 +50,7 @@ int main(int count, char **words)
     struct options options;
 
     options_read(&options, count, words);
+    bench_keep_memory();
     if (options.threads < 2)
         bench_pin();
     for (size_t i = 0; i < options.subject_count; i++) {

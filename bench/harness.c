@@ -4,6 +4,9 @@
 #include "harness.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/resource.h>
@@ -86,6 +89,14 @@ void bench_pin(void)
     CPU_ZERO(&set);
     CPU_SET(cpu < 0 ? 0 : (size_t)cpu, &set);
     (void)sched_setaffinity(0, sizeof set, &set);
+}
+
+void bench_keep_memory(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
 }
 
 bool bench_is_quick(void)

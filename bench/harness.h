@@ -47,8 +47,10 @@ uint64_t bench_now(void);     /* CPU time of this thread, ns */
 uint64_t bench_wall(void);    /* ns */
 uint64_t bench_all_cpu(void); /* CPU time of all threads, ns */
 void bench_pin(void);         /* to the core that this thread is on */
-bool bench_is_quick(void);    /* BENCH_QUICK is set: fewer passes, to see that all runs */
-unsigned bench_passes(void);  /* at most BENCH_PASSES */
+/* What is given back stays with the process: what is made again meets memory that was there before. */
+void bench_keep_memory(void);
+bool bench_is_quick(void);   /* BENCH_QUICK is set: fewer passes, to see that all runs */
+unsigned bench_passes(void); /* at most BENCH_PASSES */
 void bench_sort(struct bench_times *times);
 double bench_best(const struct bench_times *times); /* after bench_sort, like the next */
 double bench_median(const struct bench_times *times);
