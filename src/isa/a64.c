@@ -82,30 +82,35 @@ const struct tw_isa_group tw_a64_groups[TW_A64_GROUPS] = {
 /* clang-format on */
 
 /* In instructions, from the branch itself. */
-static int64_t distance(uint32_t opcode, uint8_t form)
+/* Which bits hold the distance of a direct branch. */
+static const struct {
+    uint8_t high, low;
+} fields[] = {
+    [IMM26] = { 25, 0 }, [IMM19] = { 23, 5 }, [IMM14] = { 18, 5 }, [IMM9] = { 13, 5 }
+};
+
+static const struct tw_isa_row *find_row(uint32_t opcode)
 {
-    switch (form) {
-    case IMM26:
-        return tw_isa_signed(opcode, 25, 0);
-    case IMM19:
-        return tw_isa_signed(opcode, 23, 5);
-    case IMM14:
-        return tw_isa_signed(opcode, 18, 5);
-    case IMM9:
-        return tw_isa_signed(opcode, 13, 5);
-    default:
+    return tw_a64_is_of_interest(opcode) ? tw_isa_find(&tw_a64_groups[opcode >> 29], opcode)
+                                         : NULL;
+}
+
+uint32_t tw_a64_distance_bits(uint32_t opcode)
+{
+    const struct tw_isa_row *row = find_row(opcode);
+
+    if (row == NULL || row->form == NO_TARGET)
         return 0;
-    }
+    return ((2u << (fields[row->form].high - fields[row->form].low)) - 1)
+           << fields[row->form].low;
 }
 
 void tw_a64_classify(struct tw_instruction *out, uint32_t opcode, uint64_t address,
                      const struct tw_isa_options *options)
 {
-    const struct tw_isa_row *row = NULL;
+    const struct tw_isa_row *row = find_row(opcode);
 
     *out = (struct tw_instruction){ .size = 4, .target_isa = TW_ISA_A64 };
-    if (tw_a64_is_of_interest(opcode))
-        row = tw_isa_find(&tw_a64_groups[opcode >> 29], opcode);
     if (row == NULL)
         return;
     tw_isa_apply(out, row, options);
@@ -114,5 +119,6 @@ void tw_a64_classify(struct tw_instruction *out, uint32_t opcode, uint64_t addre
     if (out->is_exception_return)
         out->sub = TW_SUB_V8_ERET;
     if (out->kind == TW_FLOW_BRANCH)
-        out->target = address + 4 * (uint64_t)distance(opcode, row->form);
+        out->target = address + 4 * (uint64_t)tw_isa_signed(opcode, fields[row->form].high,
+                                                            fields[row->form].low);
 }

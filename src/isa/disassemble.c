@@ -101,8 +101,9 @@ struct calls {
                           size_t room);
 };
 
-/* The text of an opcode that is the same at every address.  A program has few of them, and LLVM takes its time. */
-enum { KNOWN_BITS = 11 };
+/* The text of an opcode that is the same at every address; of a direct branch, whose opcode is then without the distance, what
+   stands before the target.  A program has few of them, and LLVM takes its time. */
+enum { KNOWN_BITS = 15 };
 struct known {
     uint32_t opcode;
     char text[60]; /* empty: none */
@@ -341,14 +342,19 @@ static void put_name(struct tw_text *out, const struct tw_disassembler *disassem
 }
 
 /* LLVM's line, "\tmnemonic\toperands", as ours. */
-static void put_line(struct tw_text *out, const struct tw_disassembler *disassembler,
-                     const char *line, enum kind kind)
+static void put_line(struct tw_text *out, const char *line)
 {
     for (line += *line == '\t'; *line; line++) {
         const bool is_blank = *line == '\t' || *line == '\n';
 
         tw_text_add_size(out, is_blank ? " " : line, 1);
     }
+}
+
+/* What an address in it means. */
+static void put_meaning(struct tw_text *out, const struct tw_disassembler *disassembler,
+                        enum kind kind)
+{
     if (disassembler->has_target)
         put_name(out, disassembler);
     if (disassembler->has_literal) {
@@ -362,33 +368,92 @@ static void put_unknown(struct tw_text *out, const struct tw_code_bytes *code, s
     tw_text_format(out, ".inst 0x%0*x", (int)(2 * size), (unsigned)tw_instruction_opcode(code));
 }
 
-/* Whether the text of an A64 instruction depends on where it is: branches and what else is among them, ADR and ADRP, loads of
-   literals, AUTIASPPC and the like. */
+/* Whether the text of an A64 instruction depends on where it is: ADR and ADRP, loads of literals, AUTIASPPC and the like,
+   direct branches and what else is among them. */
 static bool depends_on_address(uint32_t opcode)
 {
-    return tw_a64_is_of_interest(opcode) || (opcode & 0x1f000000) == 0x10000000 ||
-           (opcode & 0x3b000000) == 0x18000000 || (opcode & 0xff800000) == 0xf3800000;
+    return (tw_a64_is_of_interest(opcode) && !tw_a64_is_system(opcode)) ||
+           (opcode & 0x1f000000) == 0x10000000 || (opcode & 0x3b000000) == 0x18000000 ||
+           (opcode & 0xff800000) == 0xf3800000;
 }
 
-/* Where the text of this instruction is kept; NULL: it is not. */
+/* Where the text of this instruction is kept; NULL: it is not.  *opcode becomes what it is kept by; `distance`: the bits that
+   are not part of that. */
 static struct known *known_of(struct tw_disassembler *disassembler, enum kind kind,
-                              uint32_t opcode)
+                              uint32_t *opcode, uint32_t *distance)
 {
-    if (kind != A64 || depends_on_address(opcode))
+    *distance = kind == A64 ? tw_a64_distance_bits(*opcode) : 0;
+    if (kind != A64 || (!*distance && depends_on_address(*opcode)))
         return NULL;
+    *opcode &= ~*distance;
     if (!disassembler->known) /* without memory for it, each is asked for */
         disassembler->known =
             tw_take(disassembler->allocator, sizeof(struct known) << KNOWN_BITS);
-    return disassembler->known ? &disassembler->known[opcode * 0x9e3779b1u >> (32 - KNOWN_BITS)]
-                               : NULL;
+    return disassembler->known
+               ? &disassembler->known[*opcode * 0x9e3779b1u >> (32 - KNOWN_BITS)]
+               : NULL;
 }
 
-static void keep(struct known *known, const struct tw_text *text, uint32_t opcode)
+static void keep(struct known *known, const struct tw_text *text, size_t size, uint32_t opcode)
 {
-    if (text->size >= sizeof known->text || text->failed)
+    if (size >= sizeof known->text || text->failed)
         return;
     known->opcode = opcode;
-    memcpy(known->text, text->chars, text->size + 1);
+    memcpy(known->text, text->chars, size);
+    known->text[size] = 0;
+}
+
+/* The same of a direct branch, if the text ends with its target. */
+static void keep_branch(struct known *known, const struct tw_text *text, uint32_t opcode,
+                        uint64_t target)
+{
+    char hex[24];
+    struct tw_text end = tw_text_in(hex, sizeof hex);
+
+    tw_text_hex(&end, target);
+    if (text->size > end.size &&
+        memcmp(text->chars + text->size - end.size, hex, end.size) == 0)
+        keep(known, text, text->size - end.size, opcode);
+}
+
+/* What is known of the instruction, and where it leads to. */
+static void put_known(struct tw_text *out, struct tw_disassembler *disassembler,
+                      const struct known *known, const struct tw_code_bytes *code,
+                      bool is_branch)
+{
+    static const struct tw_isa_options options = { .wfx_is_p0 = false };
+    struct tw_instruction branch;
+
+    tw_text_add(out, known->text);
+    if (!is_branch)
+        return;
+    tw_a64_classify(&branch, tw_instruction_opcode(code), code->address, &options);
+    tw_text_hex(out, branch.target);
+    disassembler->target = branch.target;
+    put_name(out, disassembler);
+}
+
+/* LLVM's text of the instruction, as far as it is in the bytes; false: it has none. */
+static bool ask(struct tw_disassembler *disassembler, struct tw_text *out,
+                const struct tw_code_bytes *code, size_t size, enum kind kind)
+{
+    void *context = context_for(disassembler, kind, code->address);
+    uint8_t bytes[4] = { 0 };
+    char line[256];
+
+    memcpy(bytes, code->bytes, size);
+    disassembler->has_target = disassembler->has_literal = false;
+    disassembler->next = code->address + size;
+    disassembler->open -= disassembler->open != 0;
+    if (!context || disassembler->calls.disassemble(context, bytes, size, code->address, line,
+                                                    sizeof line) != size)
+        return false;
+    if (opens_block(line + (line[0] == '\t')))
+        disassembler->open = 4;
+    if (kind == RV32 || kind == RV64)
+        show_target(disassembler, line, sizeof line, code);
+    put_line(out, line);
+    return true;
 }
 
 size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t room,
@@ -396,12 +461,9 @@ size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t r
 {
     const size_t size = tw_instruction_size(code);
     const enum kind kind = kind_of(disassembler, code->isa);
-    const uint32_t opcode = tw_instruction_opcode(code);
+    uint32_t opcode = tw_instruction_opcode(code), distance;
     struct known *known;
     struct tw_text out;
-    void *context;
-    uint8_t bytes[4] = { 0 };
-    char line[256];
 
     if (!room)
         return size;
@@ -409,28 +471,20 @@ size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t r
     if (!size || kind == KINDS)
         return 0;
     out = tw_text_in(text, room);
-    known = known_of(disassembler, kind, opcode);
+    known = known_of(disassembler, kind, &opcode, &distance);
     if (known && known->opcode == opcode && known->text[0]) {
-        tw_text_add(&out, known->text);
+        put_known(&out, disassembler, known, code, distance != 0);
         return size;
     }
-    memcpy(bytes, code->bytes, size);
-    context = context_for(disassembler, kind, code->address);
-    disassembler->has_target = disassembler->has_literal = false;
-    disassembler->next = code->address + size;
-    disassembler->open -= disassembler->open != 0;
-    if (!context || disassembler->calls.disassemble(context, bytes, size, code->address, line,
-                                                    sizeof line) != size) {
+    if (!ask(disassembler, &out, code, size, kind)) {
         put_unknown(&out, code, size);
         return size;
     }
-    if (opens_block(line + (line[0] == '\t')))
-        disassembler->open = 4;
-    if (kind == RV32 || kind == RV64)
-        show_target(disassembler, line, sizeof line, code);
-    put_line(&out, disassembler, line, kind);
-    if (known && !disassembler->has_target && !disassembler->has_literal)
-        keep(known, &out, opcode);
+    if (known && distance && disassembler->has_target)
+        keep_branch(known, &out, opcode, disassembler->target);
+    else if (known && !distance && !disassembler->has_target && !disassembler->has_literal)
+        keep(known, &out, out.size, opcode);
+    put_meaning(&out, disassembler, kind);
     return size;
 }
 

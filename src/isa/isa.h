@@ -58,8 +58,16 @@ static inline bool tw_a64_is_of_interest(uint32_t opcode)
     return (opcode & 0x1c000000) == 0x14000000;
 }
 
+/* Of these: instructions of the system, and branches to a register; none of them has a distance. */
+static inline bool tw_a64_is_system(uint32_t opcode)
+{
+    return opcode >> 29 == 6;
+}
+
 void tw_a64_classify(struct tw_instruction *out, uint32_t opcode, uint64_t address,
                      const struct tw_isa_options *options);
+/* The bits of a direct branch that tell how far it goes; 0: the opcode is none. */
+uint32_t tw_a64_distance_bits(uint32_t opcode);
 
 void tw_a32_classify(struct tw_instruction *out, uint32_t opcode, uint64_t address,
                      const struct tw_isa_options *options);

@@ -8,6 +8,8 @@
 #include <trackway/disassembly.h>
 #include <trackway/version.h>
 
+#include "isa/isa.h"
+
 static struct tw_disassembler *make(const char *core)
 {
     const struct tw_disassembler_config config = { .size = sizeof config, .core_type = core };
@@ -205,9 +207,50 @@ static void texts_are_kept_where_the_address_does_not_matter(void **state)
     tw_disassembler_free(has_not);
 }
 
+static void put_opcode(uint8_t out[4], uint32_t opcode)
+{
+    for (unsigned i = 0; i < 4; i++)
+        out[i] = (uint8_t)(opcode >> (8 * i));
+}
+
+/* Of direct branches all but the target is kept: one that has seen the branch go elsewhere says what one says that has seen
+   nothing. */
+static void branches_are_kept_without_their_target(void **state)
+{
+    struct check_random random = check_random_start(0x6272616e6368);
+    struct tw_disassembler *has_seen = make(NULL);
+    const size_t rounds = check_scale(4000);
+    size_t branches = 0;
+
+    (void)state;
+    for (size_t n = rounds; n > 0; n--) {
+        struct tw_disassembler *has_not = make(NULL);
+        const uint32_t opcode =
+            ((uint32_t)check_random_next(&random) & ~0x1c000000u) | 0x14000000;
+        const uint32_t other =
+            opcode ^ ((uint32_t)check_random_next(&random) & tw_a64_distance_bits(opcode));
+        uint8_t bytes[4];
+        struct tw_code_bytes code = { bytes, sizeof bytes, 0x4000, TW_ISA_A64 };
+        char got[300], want[300];
+
+        put_opcode(bytes, other);
+        (void)tw_disassemble(has_seen, got, sizeof got, &code);
+        put_opcode(bytes, opcode);
+        code.address = check_random_next(&random) & ~(uint64_t)3;
+        (void)tw_disassemble(has_seen, got, sizeof got, &code);
+        (void)tw_disassemble(has_not, want, sizeof want, &code);
+        CHECK_TEXT(got, want);
+        branches += other != opcode;
+        tw_disassembler_free(has_not);
+    }
+    CHECK(branches > rounds / 4);
+    tw_disassembler_free(has_seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(branches_are_kept_without_their_target),
         cmocka_unit_test(texts_are_kept_where_the_address_does_not_matter),
         cmocka_unit_test(sizes_and_opcodes),
         cmocka_unit_test(texts),
