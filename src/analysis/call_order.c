@@ -162,18 +162,33 @@ static bool order_edges(struct order *order)
     return tw_call_edges_index(edges);
 }
 
-/* For qsort: children of one parent stand together, in the order of their edges. */
+/* For qsort: children of one parent, in the order of their edges. */
 struct placed {
-    uint32_t parent, edge, node;
+    uint32_t edge, node;
 };
 
 static int by_place(const void *left, const void *right)
 {
     const struct placed *a = left, *b = right;
 
-    if (a->parent != b->parent)
-        return a->parent < b->parent ? -1 : 1;
     return a->edge < b->edge ? -1 : a->edge > b->edge;
+}
+
+/* Children of one parent stand together: by parent those from first[parent] to before first[parent + 1]. */
+static void place_nodes(const struct order *order, struct placed *placed, size_t *first)
+{
+    const struct tw_call_tree *tree = &order->calls->machine.tree;
+
+    for (size_t i = 1; i < tree->count; i++)
+        first[tree->nodes[i].parent + 2]++;
+    for (size_t i = 2; i < tree->count + 2; i++)
+        first[i] += first[i - 1];
+    for (uint32_t i = 1; i < tree->count; i++)
+        placed[first[tree->nodes[i].parent + 1]++] =
+            (struct placed){ order->edge_of[tree->nodes[i].edge], i };
+    for (size_t i = 0; i < tree->count; i++)
+        if (first[i + 1] - first[i] > 1)
+            qsort(placed + first[i], first[i + 1] - first[i], sizeof *placed, by_place);
 }
 
 /* Level by level: a node's number is known before its children are asked for. */
@@ -182,21 +197,14 @@ static bool order_nodes(struct order *order)
     struct tw_call_tree *tree = &order->calls->machine.tree;
     const struct tw_allocator *allocator = tree->allocator;
     struct placed *placed = tw_take(allocator, tree->count * sizeof *placed);
-    size_t *first = tw_take(allocator, (tree->count + 1) * sizeof *first);
+    size_t *first = tw_take(allocator, (tree->count + 2) * sizeof *first);
     struct tw_call_node *sorted = tw_take_raw(allocator, tree->room * sizeof *sorted);
     uint32_t *queue = tw_take(allocator, tree->count * sizeof *queue);
     const bool is_good = placed && first && sorted && queue;
     size_t made = 1;
 
-    for (uint32_t i = 1; is_good && i < tree->count; i++) {
-        placed[i - 1] =
-            (struct placed){ tree->nodes[i].parent, order->edge_of[tree->nodes[i].edge], i };
-        first[tree->nodes[i].parent + 1]++;
-    }
-    if (is_good && tree->count > 1)
-        qsort(placed, tree->count - 1, sizeof *placed, by_place);
-    for (size_t i = 0; is_good && i < tree->count; i++)
-        first[i + 1] += first[i];
+    if (is_good)
+        place_nodes(order, placed, first);
     for (size_t at = 0; is_good && at < made; at++) {
         for (size_t i = first[queue[at]]; i < first[queue[at] + 1]; i++) {
             queue[made] = placed[i].node;

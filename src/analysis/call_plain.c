@@ -88,16 +88,18 @@ static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *
     struct tw_call_frame frame = { .kind = TW_CALL_CALL,
                                    .has_return = true,
                                    .returns_to = left->after };
+    uint64_t callee;
 
     if (left->transfer == TW_TRANSFER_RETURN)
         return return_plainly(machine, stack, range, to->function);
     if (left->transfer == TW_TRANSFER_INDIRECT)
         return to->is_entry ? tail_plainly(machine, stack, range, to, function)
                             : jump_plainly(machine, stack, range, to, function);
-    if (left->transfer != TW_TRANSFER_CALL || range->start == left->after ||
+    callee = tw_call_callee(left, range);
+    if (left->transfer != TW_TRANSFER_CALL || callee == left->after ||
         (stack->log && stack->count >= TW_LOG_DEPTH))
         return false;
-    frame.function = tw_call_named(machine, to->function, range->start);
+    frame.function = tw_call_named(machine, to->function, callee);
     machine->stats.calls++;
     tw_call_push(machine, stack, &frame, stack->frames[stack->count - 1].function, range);
     return true;
@@ -106,8 +108,9 @@ static bool take_plainly(struct tw_call_machine *machine, struct tw_call_stack *
 /* What ranges one after the other leave behind. */
 struct passed {
     uint64_t instructions;
-    uint8_t transfer, last_size; /* of the last one */
-    bool is_any;                 /* else the stack knows what was left last */
+    int32_t leap; /* of the last one */
+    uint8_t transfer, last_size;
+    bool is_any; /* else the stack knows what was left last */
 };
 
 /* What was passed belongs to the frame on top, which does not stay there. */
@@ -141,19 +144,22 @@ static inline bool call_again(struct tw_call_machine *machine, struct tw_call_st
                               const struct tw_element *range, const struct tw_flow_range *to,
                               struct passed *passed)
 {
+    const struct tw_departure left = { .after = passed->is_any ? tw_element_end(range - 1)
+                                                               : stack->left.after,
+                                       .leap = passed->leap };
+    const uint64_t callee = tw_call_callee(&left, range);
     const struct tw_call_frame *top = &stack->frames[stack->count - 1];
-    const struct tw_call_frame frame = {
-        .function = tw_call_named(machine, to->function, range->start),
-        .kind = TW_CALL_CALL,
-        .has_return = true,
-        .parent = top->node,
-        .returns_to = passed->is_any ? tw_element_end(range - 1) : stack->left.after,
-        .node = 0
-    };
+    const struct tw_call_frame frame = { .function =
+                                             tw_call_named(machine, to->function, callee),
+                                         .kind = TW_CALL_CALL,
+                                         .has_return = true,
+                                         .parent = top->node,
+                                         .returns_to = left.after,
+                                         .node = 0 };
     struct tw_call_node *node;
     uint32_t number;
 
-    if (frame.returns_to == range->start || stack->count == stack->room ||
+    if (callee == left.after || stack->count == stack->room ||
         stack->count >= (stack->log ? (size_t)TW_LOG_DEPTH : (size_t)TW_CALL_DEPTH_MOST))
         return false;
     number = tw_call_node_again(machine, stack, top->node, top->function, &frame);
@@ -179,6 +185,7 @@ static bool arrive_plainly(struct tw_call_machine *machine, struct tw_call_stack
         stack->left.after = tw_element_end(range - 1);
         stack->left.from = stack->left.after - passed->last_size;
         stack->left.transfer = passed->transfer;
+        stack->left.leap = passed->leap;
     }
     machine->current = range;
     tw_call_count(stack, passed->instructions);
@@ -193,7 +200,7 @@ size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stac
                             const struct tw_code_place *place)
 {
     const bool is_told = machine->event != NULL;
-    struct passed passed = { .transfer = stack->left.transfer };
+    struct passed passed = { .transfer = stack->left.transfer, .leap = stack->left.leap };
     uint32_t function = tw_call_function_of_top(machine, stack);
     const struct tw_element *range = elements, *const end = elements + room;
     const struct tw_flow_range *to = NULL;
@@ -203,7 +210,7 @@ size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stac
         if (!to || to->function != to->last_function)
             break;
         if (passed.transfer > TW_TRANSFER_JUMP || to->function != function) {
-            if (passed.transfer == TW_TRANSFER_INDIRECT)
+            if (passed.transfer == TW_TRANSFER_INDIRECT && !to->knows_before)
                 tw_flow_ranges_look_before(&machine->ranges, to, range, place);
             if (!(passed.transfer == TW_TRANSFER_RETURN && !is_told &&
                   return_again(machine, stack, range, to, &passed)) &&
@@ -215,6 +222,7 @@ size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stac
         }
         passed.is_any = true;
         passed.instructions += range->count;
+        passed.leap = to->leap;
         passed.last_size = to->last_size;
         passed.transfer =
             range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;

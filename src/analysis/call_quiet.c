@@ -12,24 +12,30 @@ struct tw_call_quiet {
     struct tw_code_places places;
 };
 
-/* Whether control goes from one range to the next inside a function, by no more than a direct branch: what
-   tw_call_take_quietly passes of ranges that were written. */
-static bool stays(struct tw_flow_ranges *ranges, const struct tw_element *two,
-                  const struct tw_code_place *place)
+/* Quiet is what goes from one range to the next inside a function, by no more than a direct branch: what
+   tw_call_take_quietly passes of ranges that were written.  A direct call tells whom it calls. */
+static enum tw_quiet_kind kind_of(struct tw_flow_ranges *ranges, const struct tw_element *two,
+                                  const struct tw_code_place *place)
 {
     const struct tw_flow_range *known = tw_flow_ranges_of(ranges, &two[0], place);
     struct tw_flow_range from;
 
-    if (!known || (known->transfer > TW_TRANSFER_JUMP && two[0].flags & TW_RANGE_EXECUTED))
-        return false;
+    if (!known || known->function != known->last_function)
+        return TW_QUIET_NOT;
     from = *known; /* the next may move it */
+    if (from.transfer > TW_TRANSFER_JUMP && two[0].flags & TW_RANGE_EXECUTED)
+        return from.leap &&
+                       tw_element_end(&two[0]) + (uint64_t)(int64_t)from.leap == two[1].start
+                   ? TW_QUIET_TOLD
+                   : TW_QUIET_NOT;
     known = tw_flow_ranges_of(ranges, &two[1], place);
-    return known && from.function == from.last_function && from.function == known->function &&
-           known->function == known->last_function;
+    return known && from.function == known->function && known->function == known->last_function
+               ? TW_QUIET
+               : TW_QUIET_NOT;
 }
 
 /* On any thread.  The one that takes parts has an image of its own, too: what it looks up is used there again. */
-static bool is_quiet(void *context, const struct tw_part *two, struct tw_image *image)
+static enum tw_quiet_kind ask(void *context, const struct tw_part *two, struct tw_image *image)
 {
     struct tw_calls *calls = context;
     struct tw_call_quiet *quiet = calls->quiet;
@@ -37,17 +43,19 @@ static bool is_quiet(void *context, const struct tw_part *two, struct tw_image *
     struct tw_code_places *places = is_apart ? &quiet->places : &calls->places;
     struct tw_flow_ranges *ranges = is_apart ? &quiet->ranges : &calls->machine.ranges;
     struct tw_code_place place;
-    bool is_it;
+    enum tw_quiet_kind kind = TW_QUIET_NOT;
+    bool has_place;
 
     if (is_apart)
         (void)pthread_mutex_lock(&calls->lock);
-    is_it = tw_code_places_of(places, &place, quiet->run, two);
+    has_place = tw_code_places_of(places, &place, quiet->run, two);
     place.image = image;
-    is_it = is_it && stays(ranges, two->batch.elements, &place);
+    if (has_place)
+        kind = kind_of(ranges, two->batch.elements, &place);
     places->part = NULL;
     if (is_apart)
         (void)pthread_mutex_unlock(&calls->lock);
-    return is_it;
+    return kind;
 }
 
 static bool init(struct tw_call_quiet *quiet, const struct tw_allocator *allocator)
@@ -82,5 +90,5 @@ void tw_calls_take_alone(struct tw_calls *calls, struct tw_run *run)
     }
     calls->quiet->run = run;
     calls->places.lock = &calls->lock; /* threads may ask while parts are taken */
-    tw_run_leave_out(run, is_quiet, calls);
+    tw_run_leave_out(run, ask, calls);
 }

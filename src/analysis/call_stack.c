@@ -32,9 +32,8 @@ void tw_call_stack_merge(struct tw_call_machine *machine, struct tw_call_stack *
 {
     tw_call_flush(machine, stack);
     machine->is_out |= stack->tree.is_out;
-    tw_call_tree_add(&machine->tree, &stack->tree, NULL);
+    tw_call_tree_move(&machine->tree, &stack->tree);
     machine->is_out |= machine->tree.is_out;
-    tw_call_tree_clear(&stack->tree);
 }
 
 void tw_call_stack_gap(struct tw_call_machine *machine, struct tw_call_stack *stack,
@@ -173,13 +172,14 @@ static void take_jump(struct tw_call_machine *machine, struct tw_call_stack *sta
 static void take_call(struct tw_call_machine *machine, struct tw_call_stack *stack,
                       const struct tw_element *range, const struct tw_flow_range *to)
 {
+    const uint64_t callee = tw_call_callee(&stack->left, range);
     const struct tw_call_frame frame = { .function =
-                                             tw_call_named(machine, to->function, range->start),
+                                             tw_call_named(machine, to->function, callee),
                                          .kind = TW_CALL_CALL,
                                          .returns_to = stack->left.after,
                                          .has_return = true };
 
-    if (range->start == stack->left.after)
+    if (callee == stack->left.after)
         return; /* asks for its own address */
     machine->stats.calls++;
     tw_call_push(machine, stack, &frame, stack->left.function, range);

@@ -37,6 +37,7 @@ struct tw_departure {
     uint64_t from;  /* address of its last instruction */
     uint64_t after; /* the address behind it */
     uint32_t function;
+    int32_t leap;     /* a direct call: from `after` to what it calls; 0: not known */
     uint8_t transfer; /* enum tw_transfer; NONE when not taken */
     bool is_trap;     /* an instruction that asks for the operating system */
     bool is_known;    /* else what comes next was not led to by a branch that is known */
@@ -203,6 +204,15 @@ size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stac
 /* Whether all that is repeated lies in the function of the top frame; counts it then. */
 bool tw_call_count_loop(struct tw_call_machine *machine, struct tw_call_stack *stack,
                         const struct tw_call_step *body, size_t reach, uint64_t times);
+/* Where a call led that was left last; `range` is the first that was written since. */
+static inline uint64_t tw_call_callee(const struct tw_departure *left,
+                                      const struct tw_element *range)
+{
+    /* Quiet ranges came before it (image/quiet.h), with what was called among them. */
+    if (left->leap && range->range_cycles && !(range->flags & TW_FLAG_HAS_CYCLES))
+        return left->after + (uint64_t)(int64_t)left->leap;
+    return range->start;
+}
 /* Control is behind a range now. */
 void tw_call_leave_range(struct tw_call_machine *machine, struct tw_call_stack *stack,
                          const struct tw_element *range, const struct tw_flow_range *to);

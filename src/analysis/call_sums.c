@@ -136,17 +136,21 @@ static bool add_up(struct tw_calls *calls)
     return is_good;
 }
 
+bool tw_call_sums(struct tw_calls *calls)
+{
+    return add_up(calls);
+}
+
 /* The tree by functions alone, however control came to them; its `edge` is a function. */
-static bool fold(struct tw_calls *calls)
+static bool fold(struct tw_call_tree *to, const struct tw_calls *calls)
 {
     const struct tw_call_tree *from = &calls->machine.tree;
-    struct tw_call_tree *to = &calls->folded;
     uint32_t *there = tw_take(calls->allocator, from->count * sizeof *there);
     struct walk walk;
     uint32_t node = 0;
-    const bool is_good = walk_open(&walk, from) && there;
+    const bool is_good =
+        walk_open(&walk, from) && there && tw_call_tree_init(to, calls->allocator);
 
-    tw_call_tree_clear(to);
     while (is_good && walk_next(&walk, &node)) {
         const struct tw_call_node *about = &from->nodes[node];
         uint32_t made;
@@ -162,13 +166,7 @@ static bool fold(struct tw_calls *calls)
     }
     walk_close(&walk);
     tw_give(calls->allocator, there);
-    tw_map_free(&to->children); /* no more come */
     return is_good && !to->is_out;
-}
-
-bool tw_call_sums(struct tw_calls *calls)
-{
-    return add_up(calls) && fold(calls);
 }
 
 static int compare_functions(const struct tw_functions *functions, uint32_t left,
@@ -230,29 +228,32 @@ static uint32_t sorted(const struct walk *walk, const struct tw_functions *funct
 enum tw_status tw_calls_paths(const struct tw_calls *calls, tw_call_path_fn *each,
                               void *context)
 {
-    const struct tw_call_tree *tree = &calls->folded;
-    uint32_t *functions = tw_take(calls->allocator, tree->count * sizeof *functions);
-    struct walk walk;
-    uint32_t node = 0;
-    const bool is_good = walk_open(&walk, tree) && functions;
+    struct tw_call_tree tree = { .allocator = calls->allocator };
+    uint32_t *functions = NULL, node = 0;
+    struct walk walk = { .tree = &tree };
+    bool is_good = fold(&tree, calls) && walk_open(&walk, &tree);
 
+    if (is_good)
+        functions = tw_take(calls->allocator, tree.count * sizeof *functions);
+    is_good &= functions != NULL;
     if (is_good) {
-        for (size_t i = 0; i < tree->count; i++)
+        for (size_t i = 0; i < tree.count; i++)
             if (walk.first[i])
                 walk.first[i] = sorted(&walk, &calls->functions, walk.first[i]);
         while (walk_next(&walk, &node)) {
             const struct tw_call_path path = { .functions = functions,
                                                .depth = walk.depth,
-                                               .self = tree->nodes[node].self,
-                                               .entries = tree->nodes[node].entries };
+                                               .self = tree.nodes[node].self,
+                                               .entries = tree.nodes[node].entries };
 
             if (walk.is_back)
                 continue;
-            functions[walk.depth - 1] = tree->nodes[node].edge;
+            functions[walk.depth - 1] = tree.nodes[node].edge;
             each(context, &path);
         }
     }
     walk_close(&walk);
+    tw_call_tree_release(&tree);
     tw_give(calls->allocator, functions);
     return is_good ? TW_OK : TW_E_MEMORY;
 }

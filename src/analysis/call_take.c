@@ -102,6 +102,7 @@ void tw_call_leave_range(struct tw_call_machine *machine, struct tw_call_stack *
     stack->left.function = stack->frames[stack->count - 1].function;
     stack->left.transfer =
         range->flags & TW_RANGE_EXECUTED ? to->transfer : (uint8_t)TW_TRANSFER_NONE;
+    stack->left.leap = to->leap;
     stack->left.is_trap = to->is_trap;
     stack->left.is_known = true;
     if (machine->notice && stack->left.transfer == TW_TRANSFER_EXCEPTION_RETURN)

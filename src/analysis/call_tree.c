@@ -121,6 +121,48 @@ void tw_call_tree_add(struct tw_call_tree *to, const struct tw_call_tree *from,
     tw_give(to->allocator, path);
 }
 
+/* Whether adding a tree to an empty one would give the same nodes: callers stand before callees, and there is no root
+   (whose edge is the first or second) twice. */
+static bool is_in_order(const struct tw_call_tree *tree)
+{
+    bool has_root[2] = { false, false };
+
+    for (uint32_t i = 1; i < tree->count; i++) {
+        const struct tw_call_node *node = &tree->nodes[i];
+
+        if (node->parent >= i || (!node->parent && (node->edge > 1 || has_root[node->edge])))
+            return false;
+        if (!node->parent)
+            has_root[node->edge] = true;
+    }
+    return true;
+}
+
+void tw_call_tree_move(struct tw_call_tree *to, struct tw_call_tree *from)
+{
+    if (to->count == 1 && to->most == from->most && !to->is_off && is_in_order(from)) {
+        const struct tw_call_tree before = *to;
+
+        *to = *from;
+        *from = before;
+        for (uint32_t i = 1; i < to->count; i++) {
+            to->nodes[i].returned = 0;
+            if (!to->nodes[i].parent) { /* it was not asked for as a child */
+                uint64_t *node = tw_map_put(&to->children, to->nodes[i].edge);
+
+                if (node)
+                    *node = i;
+                to->is_out |= !node;
+            }
+        }
+        to->is_out |= before.is_out;
+        from->is_out = false;
+    } else {
+        tw_call_tree_add(to, from, NULL);
+    }
+    tw_call_tree_clear(from);
+}
+
 bool tw_call_tree_index(struct tw_call_tree *tree)
 {
     tw_map_clear(&tree->children);

@@ -54,6 +54,8 @@ uint32_t tw_call_tree_child(struct tw_call_tree *tree, uint32_t parent, uint32_t
    same. */
 void tw_call_tree_add(struct tw_call_tree *to, const struct tw_call_tree *from,
                       const uint32_t *edges);
+/* The same, and `from` is empty then: its nodes are taken over as they are where that is the same. */
+void tw_call_tree_move(struct tw_call_tree *to, struct tw_call_tree *from);
 /* Nodes were moved: finds children by number again.  False: no memory. */
 bool tw_call_tree_index(struct tw_call_tree *tree);
 

@@ -19,8 +19,7 @@ static bool init(struct tw_calls *calls)
            tw_call_edges_init(&machine->edges, calls->allocator) &&
            /* number 1: callers that are not known */
            tw_call_edges_number(&machine->edges, 0, 0, TW_CALL_OUTER) == 1 &&
-           tw_call_tree_init(&machine->tree, calls->allocator) &&
-           tw_call_tree_init(&calls->folded, calls->allocator);
+           tw_call_tree_init(&machine->tree, calls->allocator);
 }
 
 enum tw_status tw_calls_new(struct tw_calls **calls, const struct tw_calls_config *given,
@@ -82,7 +81,6 @@ void tw_calls_free(struct tw_calls *calls)
     tw_code_places_release(&calls->places);
     tw_builds_release(&calls->builds);
     tw_call_tree_release(&calls->machine.tree);
-    tw_call_tree_release(&calls->folded);
     tw_call_edges_release(&calls->machine.edges);
     tw_call_inlined_release(&calls->machine);
     tw_flow_ranges_release(&calls->machine.ranges);

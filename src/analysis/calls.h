@@ -31,7 +31,6 @@ struct tw_calls {
     uint32_t *old_of;            /* by function, once finished: its number before that */
     struct tw_call_totals *totals; /* by function, once finished */
     size_t total_count;
-    struct tw_call_tree folded; /* by functions alone, once finished */
     bool is_finished;
     const struct tw_allocator *allocator;
     struct tw_allocator allocator_copy;

@@ -8,7 +8,13 @@
 #include "base/memory.h"
 #include "isa/isa.h"
 
-enum { STRETCHES_MAX = 1 << 24, OPCODE_MAX = 4, FIRST_SLOT_BITS = 6, SLOT_GROWTH_BITS = 2 };
+enum {
+    STRETCHES_MAX = 1 << 24,
+    OPCODE_MAX = 4,
+    FIRST_SLOT_BITS = 6,
+    SLOT_GROWTH_BITS = 2,
+    LEAP_MOST = INT32_MAX
+};
 
 /* The slot of a range, or the free one where it belongs. */
 static uint32_t *find_slot(const struct tw_flow_ranges *ranges, const struct tw_element *range,
@@ -22,13 +28,10 @@ static uint32_t *find_slot(const struct tw_flow_ranges *ranges, const struct tw_
     return &ranges->slots[at];
 }
 
-/* Room for one more. */
-static bool grow_slots(struct tw_flow_ranges *ranges)
+static bool make_slots(struct tw_flow_ranges *ranges)
 {
     const struct tw_flow_ranges before = *ranges;
 
-    if (ranges->count < ranges->slot_room / 2)
-        return true;
     ranges->slot_room =
         before.slots ? before.slot_room << SLOT_GROWTH_BITS : (size_t)1 << FIRST_SLOT_BITS;
     ranges->slot_shift =
@@ -47,6 +50,12 @@ static bool grow_slots(struct tw_flow_ranges *ranges)
     }
     tw_give(ranges->allocator, before.slots);
     return true;
+}
+
+/* Room for one more. */
+static bool grow_slots(struct tw_flow_ranges *ranges)
+{
+    return ranges->count < ranges->slot_room / 2 || make_slots(ranges);
 }
 
 bool tw_flow_ranges_init(struct tw_flow_ranges *ranges, struct tw_functions *functions,
@@ -123,8 +132,14 @@ static enum tw_transfer transfer_of_arm(const struct tw_instruction *is)
 }
 
 /* What an instruction does by its opcode. */
-static enum tw_transfer transfer_of_code(bool *is_trap, const uint8_t *bytes, unsigned size,
-                                         uint64_t address, uint8_t isa)
+struct code_flow {
+    enum tw_transfer transfer;
+    bool is_trap;
+    uint64_t target; /* of a direct branch; or 0 */
+};
+
+static struct code_flow flow_of_code(const uint8_t *bytes, unsigned size, uint64_t address,
+                                     uint8_t isa)
 {
     /* The compressed table jumps reuse encodings of floating-point stores, which end no range. */
     const struct tw_rv_options rv_options = { .has_zcmp = true, .has_zcmt = true };
@@ -133,23 +148,21 @@ static enum tw_transfer transfer_of_code(bool *is_trap, const uint8_t *bytes, un
     struct tw_rv_instruction rv;
     struct tw_instruction is;
 
-    *is_trap = false;
     switch (isa) {
     case TW_ISA_RV32:
     case TW_ISA_RV64:
         tw_rv_classify(&rv, low | high << 16, address, isa, &rv_options);
-        *is_trap = rv.is_trapping;
-        return transfer_of_rv(&rv);
+        return (struct code_flow){ transfer_of_rv(&rv), rv.is_trapping, rv.flow.target };
     case TW_ISA_T32:
         tw_t32_classify(&is, size == 4 ? low << 16 | high : low, address, 0, &options);
-        return transfer_of_arm(&is);
+        break;
     case TW_ISA_A32:
         tw_a32_classify(&is, low | high << 16, address, &options);
-        return transfer_of_arm(&is);
+        break;
     default:
         tw_a64_classify(&is, low | high << 16, address, &options);
-        return transfer_of_arm(&is);
     }
+    return (struct code_flow){ transfer_of_arm(&is), false, is.target };
 }
 
 /* The element's view is that of the decoder; what a call stack needs to know stands in the opcode
@@ -157,18 +170,27 @@ static enum tw_transfer transfer_of_code(bool *is_trap, const uint8_t *bytes, un
 static void look_at_last(struct tw_flow_range *made, const struct tw_element *range,
                          const struct tw_code_place *place)
 {
-    const uint64_t address = tw_element_end(range) - made->last_size;
+    const uint64_t end = tw_element_end(range), address = end - made->last_size;
     const bool is_rv = range->isa == TW_ISA_RV32 || range->isa == TW_ISA_RV64;
     uint8_t bytes[OPCODE_MAX] = { 0 };
+    struct code_flow flow;
 
     made->transfer = (uint8_t)transfer_of_element(range);
-    if (!place->image || range->isa == TW_ISA_A64 || made->last_size > sizeof bytes ||
+    if (!place->image || made->last_size > sizeof bytes ||
+        (range->isa == TW_ISA_A64 &&
+         !(made->transfer == TW_TRANSFER_CALL && range->last_kind == TW_LAST_BR)) ||
         (!is_rv && made->transfer == TW_TRANSFER_NONE) ||
         tw_image_read(place->image, bytes, &place->view, address, made->last_size) !=
             made->last_size)
         return;
-    made->transfer =
-        (uint8_t)transfer_of_code(&made->is_trap, bytes, made->last_size, address, range->isa);
+    flow = flow_of_code(bytes, made->last_size, address, range->isa);
+    if (range->isa != TW_ISA_A64) {
+        made->transfer = (uint8_t)flow.transfer;
+        made->is_trap = flow.is_trap;
+    }
+    if (flow.transfer == TW_TRANSFER_CALL && flow.target &&
+        flow.target - end + LEAP_MOST <= 2 * (uint64_t)LEAP_MOST)
+        made->leap = (int32_t)(int64_t)(flow.target - end);
 }
 
 /* Whether the instruction in front of a range is known and no call, whichever of the two sizes it has. */
@@ -176,7 +198,6 @@ static bool lacks_call_before(const struct tw_element *range, const struct tw_co
 {
     const bool has_short = range->isa != TW_ISA_A64 && range->isa != TW_ISA_A32;
     uint8_t bytes[OPCODE_MAX];
-    bool is_trap;
 
     if (!place->image)
         return false;
@@ -186,7 +207,7 @@ static bool lacks_call_before(const struct tw_element *range, const struct tw_co
 
         if (tw_image_read(place->image, bytes, &place->view, address, size) != size)
             return false;
-        transfer = transfer_of_code(&is_trap, bytes, size, address, range->isa);
+        transfer = flow_of_code(bytes, size, address, range->isa).transfer;
         if (transfer == TW_TRANSFER_CALL || transfer == TW_TRANSFER_SWAP)
             return false;
     }

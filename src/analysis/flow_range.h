@@ -46,12 +46,13 @@ struct tw_flow_range {
     uint32_t map;
     uint32_t function;      /* of the first instruction; TW_FUNCTION_ANY: it has no symbol */
     uint32_t last_function; /* of the last one */
+    int32_t leap;           /* a direct call: from its end to what it calls; 0: not known */
     uint8_t transfer;       /* enum tw_transfer of the last instruction, when taken */
     uint8_t last_size;
-    bool is_entry;          /* begins at the first address of its function */
-    bool is_trap;           /* its last instruction asks for the operating system: ecall */
-    bool lacks_call_before; /* no call stands before it: no frame of one returns here ... */
-    bool knows_before;      /* ... as far as that was looked up */
+    bool is_entry : 1;          /* begins at the first address of its function */
+    bool is_trap : 1;           /* its last instruction asks for the operating system: ecall */
+    bool lacks_call_before : 1; /* no call stands before it: no frame of one returns here ... */
+    bool knows_before : 1;      /* ... as far as that was looked up */
 };
 
 /* Code without symbols. */

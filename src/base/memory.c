@@ -45,14 +45,12 @@ void tw_give(const struct tw_allocator *allocator, void *memory)
         resize(allocator, memory, 0);
 }
 
-bool tw_grow(const struct tw_allocator *allocator, void **items, size_t *room, size_t count,
-             size_t item_size)
+bool tw_grow_now(const struct tw_allocator *allocator, void **items, size_t *room, size_t count,
+                 size_t item_size)
 {
     size_t larger = *room ? *room : 16;
     void *moved;
 
-    if (count <= *room)
-        return true;
     while (larger < count) {
         if (larger > SIZE_MAX / 2)
             return false;

@@ -20,8 +20,13 @@ void tw_give(const struct tw_allocator *allocator, void *memory);
 /* Makes an array hold at least `count` items: moves it to a larger place when needed, doubling
    `*room`.  New items are not cleared.  False, with everything as it was, when memory is out or
    the size would overflow. */
-bool tw_grow(const struct tw_allocator *allocator, void **items, size_t *room, size_t count,
-             size_t item_size) TW_MUST_USE;
+bool tw_grow_now(const struct tw_allocator *allocator, void **items, size_t *room, size_t count,
+                 size_t item_size) TW_MUST_USE;
+TW_MUST_USE static inline bool tw_grow(const struct tw_allocator *allocator, void **items,
+                                       size_t *room, size_t count, size_t item_size)
+{
+    return count <= *room || tw_grow_now(allocator, items, room, count, item_size);
+}
 
 /* Same, typed: TW_GROW(allocator, &list->items, &list->room, list->count + 1). */
 #define TW_GROW(allocator, items, room, count)                                                 \

@@ -341,26 +341,29 @@ static TW_NOINLINE const uint8_t *quiet_packets(struct tw_stage *stage)
     const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
                               tw_etmv4_isa(decoder, decoder->sf, 1) };
 
-    while (at < end && out <= last && track.passed < TW_QUIET_PASSED_MOST) {
-        const struct tw_etmv4_atoms *const packet = &tw_etmv4_atoms[*at];
+    while (at < end) {
+        const uint8_t head = *at; /* between the conditions, which are better apart */
         struct tw_etmv4_entry entry;
         struct tw_bytes in;
 
-        if (TW_LIKELY(packet->count)) {
-            out = tw_quiet_atoms(follow, &track, out, tw_atoms(packet->bits, packet->count),
-                                 index);
+        if (out > last)
+            break;
+        if (TW_LIKELY(tw_etmv4_is_atom(head))) {
+            const struct tw_etmv4_atoms *const packet = &tw_etmv4_atoms[head];
+
             at++;
-            if (TW_UNLIKELY(follow->error))
+            if (!tw_quiet_atoms(follow, &track, &out, tw_atoms(packet->bits, packet->count),
+                                index) ||
+                track.passed >= TW_QUIET_PASSED_MOST)
                 break;
             continue;
         }
         in = (struct tw_bytes){ .at = at + 1, .end = at + FAST_MARGIN };
-        if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, *at))
+        if (!tw_etmv4_get_frequent(&decoder->reader, &entry, &in, head))
             break;
         tw_etmv4_push(decoder->reader.history, entry);
         decoder->sub_isa = entry.sub_isa;
-        out = tw_quiet_write_last(&track, out, index);
-        tw_track_jump(follow, &track.on, entry.address, isas[entry.sub_isa]);
+        out = tw_quiet_jump(follow, &track, out, index, entry.address, isas[entry.sub_isa]);
         at = in.at;
     }
     out = tw_quiet_write_last(&track, out, index);

@@ -13,23 +13,21 @@ bool tw_quiet_begin(struct tw_code *code, const struct tw_quiet *quiet)
     return code->quiet != NULL;
 }
 
-uint32_t tw_quiet_ask(struct tw_blocks *blocks, uint32_t way)
+void tw_quiet_ask(struct tw_blocks *blocks, uint32_t way)
 {
     const struct tw_quiet *quiet = blocks->code->quiet;
     const struct tw_block *block = &blocks->blocks[way / 2];
     const uint32_t to = block->next[way & 1];
     struct tw_element ranges[2];
     struct tw_batch two = quiet->whose;
+    enum tw_quiet_kind kind = TW_QUIET_NOT;
 
     tw_block_range(&ranges[0], block, way & 1, 0);
     tw_block_range(&ranges[1], &blocks->blocks[to], 0, 0);
     two.elements = ranges;
     two.count = two.room = TW_LENGTH(ranges);
     blocks->quiet[way].count = block->count;
-    blocks->quiet[way].to =
-        block->count <= TW_QUIET_BLOCK_MOST &&
-                quiet->ask(quiet->context, &two, &blocks->view, blocks->code->image)
-            ? to
-            : (uint32_t)TW_QUIET_NOT;
-    return blocks->quiet[way].to;
+    if (block->count <= TW_QUIET_BLOCK_MOST)
+        kind = quiet->ask(quiet->context, &two, &blocks->view, blocks->code->image);
+    blocks->quiet[way].to = kind == TW_QUIET ? to : (uint32_t)kind;
 }

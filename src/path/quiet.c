@@ -9,7 +9,7 @@ static bool is_known(const struct tw_follow *follow, uint32_t way)
     const uint32_t next = blocks->blocks[way / 2].next[way & 1];
 
     if (blocks->quiet[way].to == TW_QUIET_UNKNOWN && tw_block_is_plain(next))
-        (void)tw_quiet_ask(blocks, way);
+        tw_quiet_ask(blocks, way);
     else if (next == TW_NEXT_NEEDED && !follow->has_return_stack)
         blocks->quiet[way].to = TW_QUIET_NOT;
     return blocks->quiet[way].to != TW_QUIET_UNKNOWN;
@@ -27,11 +27,14 @@ struct tw_element *tw_quiet_slowly(struct tw_follow *follow, struct tw_quiet_tra
         else if (is_known(follow, track->on.at * 2 + taken))
             break;
         out = tw_track_atoms(follow, &track->on, out, tw_atoms(taken, 1), index);
-        if (track->passed)
+        if (track->passed) {
             range->count += track->passed;
+            range->range_cycles = track->passed;
+        }
         track->passed = 0;
         track->is_told = false;
         *atoms = follow->error ? TW_ATOMS_DONE : *atoms >> 1;
     }
+    track->ways = follow->blocks ? follow->blocks->quiet : NULL;
     return out;
 }

@@ -11,8 +11,8 @@ void tw_run_leave_out(struct tw_run *run, tw_run_quiet_fn *quiet, void *context)
     run->quiet_context = context;
 }
 
-static bool ask(void *context, const struct tw_batch *two, const struct tw_view *view,
-                struct tw_image *image)
+static enum tw_quiet_kind ask(void *context, const struct tw_batch *two,
+                              const struct tw_view *view, struct tw_image *image)
 {
     const struct tw_reader *reader = context;
     const struct tw_run *run = reader->run;

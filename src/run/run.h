@@ -10,6 +10,7 @@
 #include "base/elements.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "image/quiet.h"
 
 enum { TW_RUN_IDS = 128 };
 
@@ -301,7 +302,8 @@ void tw_note_that(struct tw_run *run, const char *format, ...) TW_PRINTF(2, 3);
 
 /* Whether the way from the first range of a part to its second is quiet (image/quiet.h): on any thread, once
    for each way.  `image` is the part's, but the thread's own. */
-typedef bool tw_run_quiet_fn(void *context, const struct tw_part *two, struct tw_image *image);
+typedef enum tw_quiet_kind tw_run_quiet_fn(void *context, const struct tw_part *two,
+                                           struct tw_image *image);
 
 /* Quiet ranges are left out of the run's parts, if they have to be complete for nobody.  Before the first part. */
 void tw_run_leave_out(struct tw_run *run, tw_run_quiet_fn *quiet, void *context);
