@@ -156,7 +156,5 @@ void tw_graph_write(struct tw_sink *sink, const struct tw_subject *subject,
         write_function(sink, subject, lines, graph.functions[i]);
     for (size_t i = 0; i < graph.edge_count && !sink->is_over; i++)
         write_edge(sink, subject, lines, tw_calls_edge(subject->calls, graph.edges[i]));
-    /* Source lines are read when they are asked for. */
-    sink->lacks_memory |= !tw_calls_is_complete(subject->calls);
     tw_graph_close(&graph);
 }

@@ -95,6 +95,8 @@ enum tw_status tw_format_write(const struct tw_format *format, const struct tw_s
         if (&rows[i].format != format)
             continue;
         rows[i].writer(sink, &copy);
+        /* Source lines are read when they are asked for. */
+        sink->lacks_memory |= copy.calls && !tw_calls_is_complete(copy.calls);
         status = tw_sink_end(sink);
     }
     tw_give(copy.allocator, sink);

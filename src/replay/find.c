@@ -195,14 +195,38 @@ static enum tw_status search_window(struct search *search, uint32_t window, uint
 
 /* ---- in windows that are not ---- */
 
+/* A block before which the recorder lost something and that begins in a window at hand. */
+static bool is_lost_before(const struct tw_scan_group *group, const struct tw_part *part,
+                           uint64_t *index)
+{
+    const struct search *search = group->search;
+    const struct tw_replay *replay = search->replay;
+
+    if (!search->stops_at_loss || !tw_lost_before(replay, part->buffer, NULL))
+        return false;
+    *index = tw_perf_block(replay->perf, part->buffer)->offset;
+    for (uint32_t i = group->scanned; i < group->end; i++)
+        if (*index >= replay->windows[i].from && *index < replay->windows[i].to)
+            return true;
+    return false;
+}
+
 /* Any hit of the ways to the place that a window may hold; where exactly is found when it is there. */
 static bool scan_part(void *context, uint32_t thread, const struct tw_part *part)
 {
     struct tw_scan_group *group = context;
     const struct search *search = group->search;
+    uint64_t lost;
 
     if (thread != search->thread)
         return true;
+    if (is_lost_before(group, part, &lost) && (!group->is_hit || lost > group->index)) {
+        group->is_hit = true;
+        group->index = lost;
+        group->at = group->scanned;
+        if (!search->is_back)
+            return false;
+    }
     for (size_t i = 0; i < part->batch.count; i++) {
         const struct tw_element *element = &part->batch.elements[i];
         const bool is_hit = element->type == TW_ELEMENT_INSTR_RANGE

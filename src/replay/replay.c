@@ -82,6 +82,7 @@ static enum tw_status set_up(struct tw_replay *replay)
     if (tw_walk_new(&replay->walk, replay->allocator, NULL) != TW_OK)
         return tw_fail(&replay->fault, TW_E_MEMORY, "out of memory");
     TW_TRY(tw_calls_new(&replay->calls, &calls, &replay->fault));
+    TW_TRY(tw_lost_list(replay));
     TW_TRY(tw_windows_list(replay));
     return see_ends(replay);
 }
@@ -133,6 +134,7 @@ void tw_replay_free(struct tw_replay *replay)
     for (size_t i = 0; i < replay->thread_count; i++)
         tw_give(replay->allocator, replay->threads[i]);
     tw_give(replay->allocator, replay->threads);
+    tw_give(replay->allocator, replay->lost);
     tw_give(replay->allocator, replay->handles);
     tw_give(replay->allocator, replay->blocks);
     tw_give(replay->allocator, replay->ranks);

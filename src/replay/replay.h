@@ -67,6 +67,13 @@ struct tw_replay_about {
     bool has_first, has_last;
 };
 
+/* What the recorder lost before a place in the stream of a CPU or a thread. */
+struct tw_replay_lost {
+    uint64_t end;
+    uint32_t cpu, tid;
+    bool has_data; /* else the file lacks the whole block */
+};
+
 struct tw_replay {
     struct tw_capture *capture;
     const struct tw_perf *perf;
@@ -85,7 +92,9 @@ struct tw_replay {
     struct tw_replay_block *blocks;
     size_t block_count;
     bool is_timed; /* windows are merged by time, see timed.c: their `from` and `to` hold all */
-    uint32_t *ranks; /* then: of buffers in `blocks` */
+    uint32_t *ranks;             /* then: of buffers in `blocks` */
+    struct tw_replay_lost *lost; /* by their ends */
+    size_t lost_count;
 
     struct tw_replay_about **threads;
     size_t thread_count, thread_room;
@@ -98,6 +107,13 @@ struct tw_replay {
     size_t handle_count, handle_room;
     bool has_handles;
 };
+
+/* ---- lost.c ---- */
+
+enum tw_status tw_lost_list(struct tw_replay *replay);
+/* The first that stands right before a block, or the next after another such one; NULL: none. */
+const struct tw_replay_lost *tw_lost_before(const struct tw_replay *replay, uint32_t buffer,
+                                            const struct tw_replay_lost *after);
 
 /* ---- windows.c ---- */
 

@@ -413,19 +413,15 @@ static bool put_before(const struct tw_replay *replay, struct tw_replay_track *t
 /* perf.data: what the recorder lost before a block stands before its first element. */
 static void put_losses(struct keeper *keeper, uint32_t buffer)
 {
-    const struct tw_perf *perf = keeper->replay->perf;
-    const struct tw_perf_block *block = tw_perf_block(perf, buffer);
+    const struct tw_replay_lost *lost = NULL;
 
-    for (size_t i = 0; i < tw_perf_loss_count(perf); i++) {
-        const struct tw_perf_loss *loss = tw_perf_loss(perf, i);
-        const bool is_same =
-            block->cpu != TW_NONE ? loss->cpu == block->cpu : loss->tid == block->tid;
-        const struct tw_element element = { .index = block->offset,
-                                            .type = TW_ELEMENT_UNKNOWN,
-                                            .value = loss->has_data };
+    while ((lost = tw_lost_before(keeper->replay, buffer, lost))) {
+        const struct tw_element element = {
+            .index = tw_perf_block(keeper->replay->perf, buffer)->offset,
+            .type = TW_ELEMENT_UNKNOWN,
+            .value = lost->has_data
+        };
 
-        if (!is_same || loss->aux_offset + loss->size != block->aux_offset)
-            continue;
         for (size_t k = 0; !keeper->is_out && k < keeper->data->count; k++)
             keeper->is_out =
                 !put_before(keeper->replay, &keeper->data->tracks[k], buffer, &element);

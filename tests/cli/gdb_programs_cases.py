@@ -6,6 +6,8 @@ import subprocess
 
 from gdb_cases import folder_of, gdb_program, packet, serve
 from harness import case, corpus, equal, ROOT
+from perf_cases import CODE
+from perf_file import ETMV4, RAW, PerfFile
 
 
 def batch(tool, *arguments, commands=()):
@@ -124,3 +126,30 @@ def gdb_moves_all_threads_to_one_time(tool):
             elif number:
                 before = places(f"thread:{thread} goto n:{number - 1}")[thread - 1]
                 assert before[0] == number - 1 and before[1] < time, f"thread {thread} at {time}: {number} and {before}"
+
+
+@case
+def gdb_stops_where_the_recorder_lost(tool):
+    """perf.data: a block that was truncated, and one whose bytes are not in the file."""
+    block = bytes(11) + b"\x80\x01\x00\x04" + bytes.fromhex("81b064000000" "9d0020000000000000" "f7f7")
+    made = PerfFile()
+    made.info(ETMV4, {0: {"TRCCONFIGR": 0x41, "TRCTRACEIDR": 0x10, "TRCIDR0": 0x28000ea1, "TRCIDR1": 0x4100f403, "TRCIDR2": 0x488}})
+    made.comm(100, "one", 5)
+    made.map(100, 0x4000, 16, 0, "/bin/one", 6)
+    block += bytes(-len(block) % 8)
+    size = len(block)
+    made.aux(0, size, RAW | 1, 100, 9)
+    made.aux(size, size, RAW, 100, 10)
+    made.aux(2 * size, 64, RAW, 100, 11)
+    made.aux(2 * size + 64, size, RAW, 100, 12)
+    made.trace(block + block, cpu=0)
+    made.trace(block, offset=2 * size + 64, cpu=0)
+    tool.write("perf.data", made.bytes())
+    tool.write("root/bin/one", CODE)
+    answer = serve(tool, packet("qRcmd," + b"gaps".hex()), "--sysroot", "root", "-q", capture="perf.data").decode()
+    said = "".join(bytes.fromhex(part.split("#")[0]).decode() for part in answer.split("$O")[1:] if not part.startswith("K#"))
+    assert said.count("the recorder could not keep up") == 2, said
+    assert said.count("could not keep up (bytes are missing in the file)") == 1, said
+    forwards = serve(tool, 4 * packet("c"), "--first", "--sysroot", "root", "-q", capture="perf.data")
+    backwards = serve(tool, 4 * packet("bc"), "--sysroot", "root", "-q", capture="perf.data")
+    equal([forwards.count(b"T00thread"), backwards.count(b"T00thread")], [2, 2])
