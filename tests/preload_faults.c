@@ -29,7 +29,8 @@ struct part {
     uintptr_t begin, end;
 };
 
-static struct part program, library, own;
+static struct part program, shared, library,
+    own; /* shared: our library, where the program has it in a file of its own */
 static bool is_ready;
 static atomic_ulong requests, steps;
 static unsigned long failing_request, failing_step;
@@ -46,6 +47,8 @@ static int find_parts(struct dl_phdr_info *info, size_t size, void *context)
         part = &library;
     else if (strstr(info->dlpi_name, "preload_faults"))
         part = &own;
+    else if (strstr(info->dlpi_name, "/libtrackway.so"))
+        part = &shared;
     for (int i = 0; part && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         const uintptr_t begin = info->dlpi_addr + segment->p_vaddr,
@@ -102,6 +105,11 @@ static bool is_in(const struct part *part, const void *caller)
     return (uintptr_t)caller >= part->begin && (uintptr_t)caller < part->end;
 }
 
+static bool is_ours(const void *caller)
+{
+    return is_in(&program, caller) || is_in(&shared, caller);
+}
+
 static bool fails(atomic_ulong *count, unsigned long failing)
 {
     const unsigned long now = atomic_fetch_add(count, 1) + 1;
@@ -117,13 +125,13 @@ static bool is_for_program(void)
 
     for (int i = 2; i < count; i++)
         if (!is_in(&library, callers[i]) && !is_in(&own, callers[i]))
-            return is_in(&program, callers[i]);
+            return is_ours(callers[i]);
     return false;
 }
 
 static bool has_no_memory(const void *caller)
 {
-    if (is_in(&program, caller))
+    if (is_ours(caller))
         return fails(&requests, failing_request);
     return is_in(&library, caller) && is_ready && is_for_program() &&
            fails(&requests, failing_request);
@@ -169,7 +177,7 @@ void *realloc(void *memory, size_t size)
 /* Standard error is where it is said what went wrong. */
 static bool disk_is_full(const void *caller, const FILE *file)
 {
-    if (!is_in(&program, caller) || file == stderr || !fails(&steps, failing_step))
+    if (!is_ours(caller) || file == stderr || !fails(&steps, failing_step))
         return false;
     errno = ENOSPC;
     return true;

@@ -10,7 +10,9 @@ import shutil
 import struct
 import subprocess
 
+from far_cases import stamp
 from harness import Skip, case, corpus, equal
+from hostile_cases import SYNC
 from perf_file import PerfFile
 
 
@@ -109,6 +111,18 @@ def a_ring_buffer_is_opened_at_its_oldest_byte(tool):
         assert found["confidence"] < 0.95, found
         words = shlex.split(found["command"])[2:]
         equal(tool.run("packets", *words, "-q").out, tool.run("packets", "plain", "-q").out)
+    assert "wrapped_at" not in identify(tool, "plain")[0]
+
+
+@case
+def a_large_ring_buffer_is_opened_where_time_goes_back(tool):
+    """More than is read whole: the place is found by halves."""
+    data = b"".join(SYNC + stamp(1000 * n) + b"\xf7\xf7\xf6" * 60 for n in range(1, 24000))
+    for middle in (len(data) // 3 + 77, len(data) - 100_000):
+        tool.write("ring", data[middle:] + data[:middle])
+        found, = identify(tool, "ring")
+        equal([found["protocol"], found["wrapped_at"]], ["etmv4", len(data) - middle])
+    tool.write("plain", data)
     assert "wrapped_at" not in identify(tool, "plain")[0]
 
 

@@ -38,6 +38,7 @@ import encode_m_cases  # noqa: E402,F401
 import encode_sw_cases  # noqa: E402,F401
 import encode_etrace_cases  # noqa: E402,F401
 import etrace_statement_cases  # noqa: E402,F401
+import far_cases  # noqa: E402,F401
 import fault_cases  # noqa: E402,F401
 import feedback_cases  # noqa: E402,F401
 import frames_cases  # noqa: E402,F401
@@ -64,6 +65,7 @@ import record_cases  # noqa: E402,F401
 import record_dynamic_cases  # noqa: E402,F401
 import record_programs_cases  # noqa: E402,F401
 import record_system_cases  # noqa: E402,F401
+import repeat_cases  # noqa: E402,F401
 import report_cases  # noqa: E402,F401
 import serve_cases  # noqa: E402,F401
 import static_cases  # noqa: E402,F401
