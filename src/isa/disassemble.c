@@ -425,12 +425,13 @@ static void put_known(struct tw_text *out, struct tw_disassembler *disassembler,
     struct tw_instruction branch;
 
     tw_text_add(out, known->text);
-    if (!is_branch)
+    if (!is_branch || out->failed)
         return;
     tw_a64_classify(&branch, tw_instruction_opcode(code), code->address, &options);
     tw_text_hex(out, branch.target);
     disassembler->target = branch.target;
-    put_name(out, disassembler);
+    if (!out->failed)
+        put_name(out, disassembler);
 }
 
 /* LLVM's text of the instruction, as far as it is in the bytes; false: it has none. */

@@ -1,36 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lists executed instructions.  Programs run in loops: the lines of a range are made once and kept. */
+/* Lists executed instructions.  Programs run in loops: the lines of a range are made once and kept; for people, who get the most
+   of them, as they were written last, so that only the index is put in. */
 #include "formats/instructions.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <trackway/disassembly.h>
 #include <trackway/walk.h>
 
-#include "base/escape.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "shared/arena.h"
-#include "shared/interrupt.h"
+#include "formats/rows.h"
 
 /* What is kept may take so much; then it is forgotten and made again. */
-enum { KEPT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20, TEXT_ROOM = 256, NAME_ROOM = 512 };
-/* Texts are copied so many characters at a time, whatever counts of them; lines are written so many at a time. */
-enum { COPY = 64, LINES_AT_ONCE = 64 };
-
-/* The part of an instruction's line that is the same each time: for CSV its members, else as text. */
-struct row {
-    size_t text; /* in list->text */
-    uint32_t size;
-    uint32_t line;    /* of the source; 0: not known */
-    uint32_t padding; /* blanks before it */
-    const char *file;
-    const struct tw_member *members;
-    size_t member_count;
-};
+enum { KEPT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20 };
+enum { LINES_AT_ONCE = 64 }; /* that are written */
+/* Characters of the index with the blank behind it, at least; and room for any. */
+enum { INDEX_WIDTH = 10, INDEX_ROOM = 32 };
 
 /* A range of instructions; all that its rows depend on. */
 struct block {
@@ -39,296 +27,70 @@ struct block {
     uint32_t source, space, context;
     uint64_t time;
     uint8_t isa;
-    uint32_t next; /* block + 1 with the same hash */
+    bool has_lines;      /* of the source: which ones are shown depends on what came before */
+    bool is_ready;       /* its lines are in list->ready */
+    uint8_t width;       /* of the index when it was listed last ... */
+    uint64_t head;       /* ... with this head */
+    size_t ready;        /* the length of each line as a uint32_t, then their text ... */
+    uint32_t ready_size; /* ... of so many bytes; 0: it was never ready */
+    uint32_t next;       /* block + 1 with the same hash */
+    uint32_t after;      /* block + 1 that came behind this one last time; 0: none yet */
     size_t first, rows;
+};
+
+/* What the lines of a source had in common when they were last made, and its number. */
+struct head {
+    struct tw_text text;
+    uint64_t number;
 };
 
 struct instructions {
     struct lines *lines;
     struct session *session;
     struct tw_walk *walk;
-    const struct tw_part *part; /* whose branch targets are named */
-
-    struct tw_disassembler **disassemblers; /* by source */
-    size_t source_count;
-    bool has_no_text; /* said so */
+    struct rows rows;
 
     struct block *blocks;
     size_t block_count, block_room;
     struct tw_map by_key; /* number of a block + 1 */
-    struct row *rows;
-    size_t row_count, row_room;
-    char *text;
-    size_t text_size, text_room;
-    struct arena members; /* of the rows of CSV */
-    size_t members_size;
+    uint32_t last;        /* block + 1 that was listed last; 0: none */
+    char *ready;
+    size_t ready_size, ready_room;
 
-    struct tw_text head;   /* of the lines of a range: the buffer's name, the index, ... */
-    struct tw_text rest;   /* ... and what is the same for all of a part ... */
-    uint64_t rest_number;  /* ... with this number */
-    const char *file[128]; /* of the last instruction of each ID */
+    struct tw_text head;    /* of the lines of a range: the buffer's name, the index, ... */
+    struct tw_text rest;    /* ... and what is the same for all of a part ... */
+    uint64_t rest_number;   /* ... with this number */
+    struct head *heads;     /* by source */
+    uint64_t head_number;   /* of the one at work ... */
+    uint64_t head_count;    /* ... and of the last that was new */
+    char index[INDEX_ROOM]; /* of the last range, as text ... */
+    size_t width;           /* ... of so many characters; 0: there was none ... */
+    uint64_t index_of;      /* ... and as a number: ranges of one packet have the same */
+    const char *file[128];  /* of the last instruction of each ID */
     uint32_t line[128];
 };
-
-static bool is_text(const struct instructions *list)
-{
-    return list->lines->style->wanted == TW_MEMBER_TOLD;
-}
-
-static void add_text(struct instructions *list, const char *text, size_t size)
-{
-    if (!TW_GROW(NULL, &list->text, &list->text_room, list->text_size + size + COPY))
-        out_of_memory();
-    memcpy(list->text + list->text_size, text, size);
-    list->text_size += size;
-}
-
-static const char *arch_of(const struct session *session, const struct tw_source *source)
-{
-    return session->options->arch ? session->options->arch : source->core_type;
-}
-
-/* Symbols by the addresses that are executed, of the files of the options; NULL: none. */
-static struct tw_symbols *given_symbols(const struct session *session,
-                                        const struct tw_part *part, uint64_t address)
-{
-    uint64_t link;
-
-    if (session->perf && !session->options->symbols.count && !session->options->images.count)
-        return NULL;
-    return tw_run_symbols(session->run, &link, part, address);
-}
-
-/* perf.data: where each program lies is known of the address alone. */
-static bool find_target(void *context, struct tw_symbol *symbol, uint64_t address)
-{
-    const struct instructions *list = context;
-    uint64_t link;
-    const struct tw_symbols *symbols =
-        tw_run_symbols(list->session->run, &link, list->part, address);
-
-    if (!symbols || !tw_symbols_find(symbols, symbol, link))
-        return false;
-    symbol->address += address - link;
-    return true;
-}
-
-/* NULL: there is no disassembly; said so once. */
-static struct tw_disassembler *disassembler(struct instructions *list,
-                                            const struct tw_part *part, uint64_t address)
-{
-    const struct session *session = list->session;
-    const uint32_t number = part->source_number;
-    struct tw_fault fault = { TW_OK, "" };
-    struct tw_disassembler_config config = { .size = sizeof config };
-
-    if (list->has_no_text || number >= list->source_count)
-        return NULL;
-    if (!list->disassemblers[number]) {
-        config.core_type = arch_of(session, part->source);
-        config.symbols = given_symbols(session, part, address);
-        config.find = session->perf ? find_target : NULL;
-        config.context = list;
-        if (tw_disassembler_new(&list->disassemblers[number], &config, &fault) != TW_OK) {
-            list->has_no_text = true;
-            if (fault.status == TW_E_MEMORY)
-                out_of_memory();
-            if (!session->options->quiet)
-                say("%s", fault.text);
-        }
-    }
-    return list->disassemblers[number];
-}
-
-/* What is to be said of one instruction. */
-struct about {
-    struct tw_code_bytes code;
-    size_t size;
-    char text[TEXT_ROOM];
-    char symbol[TEXT_ROOM]; /* "main+0x10" */
-    char source[NAME_ROOM]; /* "main.c:12" */
-};
-
-static void find_symbol(struct about *about, const struct tw_symbols *symbols, uint64_t pc)
-{
-    struct tw_symbol symbol;
-
-    if (symbols && tw_symbols_find(symbols, &symbol, pc))
-        (void)snprintf(about->symbol, sizeof about->symbol, "%.200s+0x%" PRIx64, symbol.name,
-                       pc - symbol.address);
-}
-
-static void find_line(struct about *about, struct row *row, struct tw_symbols *symbols,
-                      uint64_t pc)
-{
-    struct tw_source_line line;
-
-    if (!symbols || !tw_symbols_line(symbols, &line, pc))
-        return;
-    row->file = line.file;
-    row->line = line.line;
-    (void)snprintf(about->source, sizeof about->source, "%.480s:%" PRIu32, line.file,
-                   line.line);
-}
-
-static void put_members(struct instructions *list, struct tw_members *out,
-                        const struct tw_part *part, const struct about *about)
-{
-    const struct tw_code_bytes *code = &about->code;
-
-    out->types = line_members;
-    tw_put(out, LINE_PC, code->address);
-    if (code->size)
-        tw_put(out, LINE_OP, tw_instruction_opcode(code));
-    tw_put(out, LINE_SIZE, about->size);
-    tw_put_text(out, LINE_ISA, tw_isa_name(code->isa));
-    if (about->text[0])
-        tw_put_text(out, LINE_ASM, about->text);
-    if (about->symbol[0])
-        tw_put_text(out, LINE_SYM, about->symbol);
-    if (about->source[0])
-        tw_put_text(out, LINE_SOURCE, about->source);
-    lines_put_where(out, list->session->run, part, code->address);
-}
-
-static size_t text_size(const struct tw_member *member)
-{
-    return member->type->kind == TW_MEMBER_TEXT ? strlen(member->text) + 1 : 0;
-}
-
-/* Copies of the members, with their texts. */
-static void keep_members(struct instructions *list, struct row *row,
-                         const struct tw_members *members)
-{
-    size_t size = members->count * sizeof members->items[0];
-    struct tw_member *kept;
-    char *text;
-
-    for (size_t i = 0; i < members->count; i++)
-        size += text_size(&members->items[i]);
-    kept = arena_room(&list->members, size);
-    if (!kept) {
-        interrupt_clean();
-        exit(NOT_DONE);
-    }
-    text = (char *)(kept + members->count);
-    for (size_t i = 0; i < members->count; i++) {
-        const size_t more = text_size(&members->items[i]);
-
-        kept[i] = members->items[i];
-        if (more)
-            kept[i].text = memcpy(text, members->items[i].text, more);
-        text += more;
-    }
-    row->members = kept;
-    row->member_count = members->count;
-    list->members_size += size;
-}
-
-/* The members of an object behind those that stand at its beginning. */
-static void add_json(struct instructions *list, const struct tw_members *members)
-{
-    char *at;
-
-    if (!TW_GROW(NULL, &list->text, &list->text_room,
-                 list->text_size + tw_members_most(members)))
-        out_of_memory();
-    at = list->text + list->text_size;
-    list->text_size = (size_t)(tw_members_json(at, members) - list->text);
-    at[0] = ',';
-}
-
-/* A name in a column of at least `width` characters. */
-static void add_column(struct instructions *list, const char *name, size_t width)
-{
-    char shown[TW_ESCAPE_TEXT_MOST * TEXT_ROOM];
-    size_t size = tw_escape_text(shown, name, strlen(name));
-
-    add_text(list, shown, size);
-    for (; size < width; size++)
-        add_text(list, " ", 1);
-}
-
-/* Columns; the source line is put behind them only when it changes.  Returns the blanks before it. */
-static uint32_t add_columns(struct instructions *list, const struct about *about)
-{
-    enum { ADDRESS_WIDTH = 15 };
-    const struct tw_code_bytes *code = &about->code;
-    const bool has_more = about->symbol[0] || about->source[0];
-    const size_t start = list->text_size;
-    char address[24], opcode[16] = "?";
-    uint32_t padding = 0;
-
-    if (code->size)
-        (void)snprintf(opcode, sizeof opcode, "%0*" PRIx32, (int)(2 * about->size),
-                       tw_instruction_opcode(code));
-    add_text(list, address, (size_t)(tw_write_hex(address, code->address) - address));
-    do
-        add_text(list, " ", 1);
-    while (list->text_size - start < ADDRESS_WIDTH);
-    add_column(list, opcode, 8);
-    add_text(list, " ", 1);
-    add_column(list, about->text, has_more ? 32 : 0);
-    add_text(list, " ", has_more);
-    add_column(list, about->symbol, about->source[0] ? 20 : 0);
-    while (list->text[list->text_size - 1 - padding] == ' ')
-        padding++;
-    list->text_size -= padding;
-    return padding;
-}
-
-static void add_row(struct instructions *list, const struct tw_part *part, struct about *about)
-{
-    struct tw_run *run = list->session->run;
-    const struct tw_code_bytes *code = &about->code;
-    struct tw_disassembler *with = code->size ? disassembler(list, part, code->address) : NULL;
-    struct row row = { .text = list->text_size };
-    struct tw_members_here here;
-    struct tw_members *members = tw_members_start(&here, TW_MEMBER_LISTED);
-    struct tw_symbols *symbols;
-    uint64_t pc;
-
-    list->part = part;
-    if (with)
-        (void)tw_disassemble(with, about->text, sizeof about->text, code);
-    if (!tw_run_keeps(run, part, code->address, code->address + about->size))
-        return;
-    symbols = tw_run_symbols(run, &pc, part, code->address);
-    find_symbol(about, symbols, pc);
-    find_line(about, &row, symbols, pc);
-    if (is_text(list)) {
-        row.padding = add_columns(list, about);
-    } else {
-        put_members(list, members, part, about);
-        if (list->lines->columns)
-            keep_members(list, &row, members);
-        else
-            add_json(list, members);
-    }
-    row.size = (uint32_t)(list->text_size - row.text);
-    if (!TW_GROW(NULL, &list->rows, &list->row_room, list->row_count + 1))
-        out_of_memory();
-    list->rows[list->row_count++] = row;
-}
 
 static void add_rows(struct instructions *list, struct block *block, const struct tw_part *part,
                      const struct tw_element *range)
 {
-    struct about about;
+    struct rows *rows = &list->rows;
+    struct tw_code_bytes code;
+    size_t size;
 
-    block->first = list->row_count;
+    block->first = rows->count;
     tw_walk_start(list->walk, part, range);
-    while (tw_walk_next(list->walk, &about.code, &about.size)) {
-        about.text[0] = about.symbol[0] = about.source[0] = 0;
-        add_row(list, part, &about);
-    }
-    block->rows = list->row_count - block->first;
+    while (tw_walk_next(list->walk, &code, &size))
+        rows_add(rows, part, &code, size);
+    block->rows = rows->count - block->first;
+    for (size_t i = 0; i < block->rows; i++)
+        block->has_lines |= rows->items[block->first + i].line != 0;
 }
 
 static void forget(struct instructions *list)
 {
-    list->block_count = list->row_count = list->text_size = list->members_size = 0;
-    arena_free(&list->members);
+    rows_forget(&list->rows);
+    list->block_count = list->ready_size = 0;
+    list->last = 0;
     tw_map_clear(&list->by_key);
 }
 
@@ -346,8 +108,29 @@ static bool is_same(const struct block *a, const struct block *b)
            a->time == b->time && a->isa == b->isa;
 }
 
-static const struct block *find_block(struct instructions *list, const struct tw_part *part,
-                                      const struct tw_element *range)
+/* The block that is like the key, made if there is none; its number + 1. */
+static uint32_t look_up(struct instructions *list, struct block *key,
+                        const struct tw_part *part, const struct tw_element *range)
+{
+    uint64_t *first = tw_map_put(&list->by_key, hash_of(key));
+
+    if (!first)
+        out_of_memory();
+    for (uint64_t at = *first; at; at = list->blocks[at - 1].next)
+        if (is_same(&list->blocks[at - 1], key))
+            return (uint32_t)at;
+    key->next = (uint32_t)*first;
+    add_rows(list, key, part, range);
+    if (!TW_GROW(NULL, &list->blocks, &list->block_room, list->block_count + 1))
+        out_of_memory();
+    list->blocks[list->block_count++] = *key;
+    *first = list->block_count;
+    return (uint32_t)list->block_count;
+}
+
+/* Mostly the block that came last time behind the one that was listed last. */
+static struct block *find_block(struct instructions *list, const struct tw_part *part,
+                                const struct tw_element *range)
 {
     struct block key = { .start = range->start,
                          .length = range->length,
@@ -357,23 +140,20 @@ static const struct block *find_block(struct instructions *list, const struct tw
                          .context = part->who.view.context,
                          .time = part->who.view.time,
                          .isa = range->isa };
-    uint64_t *first;
+    uint32_t before, found;
 
-    if (list->text_size + list->members_size > KEPT_MOST || list->block_count == BLOCKS_MOST)
+    if (rows_size(&list->rows) + list->ready_size > KEPT_MOST ||
+        list->block_count == BLOCKS_MOST)
         forget(list);
-    first = tw_map_put(&list->by_key, hash_of(&key));
-    if (!first)
-        out_of_memory();
-    for (uint64_t at = *first; at; at = list->blocks[at - 1].next)
-        if (is_same(&list->blocks[at - 1], &key))
-            return &list->blocks[at - 1];
-    key.next = (uint32_t)*first;
-    add_rows(list, &key, part, range);
-    if (!TW_GROW(NULL, &list->blocks, &list->block_room, list->block_count + 1))
-        out_of_memory();
-    list->blocks[list->block_count++] = key;
-    *first = list->block_count;
-    return &list->blocks[list->block_count - 1];
+    before = list->last;
+    found = before ? list->blocks[before - 1].after : 0;
+    if (TW_UNLIKELY(!found || !is_same(&list->blocks[found - 1], &key))) {
+        found = look_up(list, &key, part, range);
+        if (before)
+            list->blocks[before - 1].after = found;
+    }
+    list->last = found;
+    return &list->blocks[found - 1];
 }
 
 static void put_source(const struct instructions *list, const struct row *row)
@@ -382,10 +162,27 @@ static void put_source(const struct instructions *list, const struct row *row)
                   row->line);
 }
 
+/* What the lines of a part have in common has the number of the last part of the source, if it is the same. */
+static void number_head(struct instructions *list, uint32_t source)
+{
+    struct head *last =
+        &list->heads[source < list->rows.source_count ? source : list->rows.source_count];
+
+    if (!last->number || last->text.size != list->head.size ||
+        memcmp(last->text.chars, list->head.chars, list->head.size) != 0) {
+        last->text.size = 0;
+        tw_text_add_size(&last->text, list->head.chars, list->head.size);
+        if (last->text.failed)
+            out_of_memory();
+        last->number = ++list->head_count;
+    }
+    list->head_number = last->number;
+}
+
 /* What stands behind the index in all lines of a part, for people: "0x10 INSTR          ", and of perf.data who. */
 static void make_rest(struct instructions *list, const struct tw_part *part)
 {
-    static const char blanks[COPY] = { 0 };
+    static const char blanks[ROWS_COPY] = { 0 };
     struct tw_text *rest = &list->rest;
 
     rest->size = 0;
@@ -404,31 +201,26 @@ static void make_rest(struct instructions *list, const struct tw_part *part)
         out_of_memory();
     rest->size -= sizeof blanks;
     list->rest_number = list->lines->part_number;
+    number_head(list, part->source_number);
 }
 
 static char *copy(char *out, const char *text, size_t size)
 {
-    memcpy(out, text, COPY);
-    if (TW_UNLIKELY(size > COPY))
-        memcpy(out + COPY, text + COPY, size - COPY);
+    memcpy(out, text, ROWS_COPY);
+    if (TW_UNLIKELY(size > ROWS_COPY))
+        memcpy(out + ROWS_COPY, text + ROWS_COPY, size - ROWS_COPY);
     return out + size;
 }
 
-/* "0x123     " and what stands behind that. */
-static void make_head(struct instructions *list, const struct tw_part *part,
-                      const struct tw_element *range)
+/* "0x123     ", with a blank behind it. */
+static void write_index(struct instructions *list, uint64_t index)
 {
     static const char blanks[] = "          ";
-    enum { COLUMN = sizeof blanks - 1 };
-    char *index, *at;
+    const size_t size = (size_t)(tw_write_hex(list->index, index) - list->index);
 
-    if (list->rest_number != list->lines->part_number)
-        make_rest(list, part);
-    index = list->head.chars + list->lines->prefix_size;
-    at = tw_write_hex(index, range->index);
-    memcpy(at, blanks, COLUMN);
-    at = at < index + COLUMN ? index + COLUMN : at + 1;
-    list->head.size = (size_t)(copy(at, list->rest.chars, list->rest.size) - list->head.chars);
+    memcpy(list->index + size, blanks, INDEX_WIDTH);
+    list->width = size < INDEX_WIDTH ? INDEX_WIDTH : size + 1;
+    list->index_of = index;
 }
 
 static void list_lines(struct instructions *list, const struct row *row, const struct row *end,
@@ -436,12 +228,12 @@ static void list_lines(struct instructions *list, const struct row *row, const s
 {
     struct output *out = list->lines->out;
     const size_t room = (size_t)(end - row) * (list->head.size + 1) + end[-1].text +
-                        end[-1].size - row->text + 2 * (size_t)COPY;
+                        end[-1].size - row->text + 2 * (size_t)ROWS_COPY;
     char *line = output_room(out, room), *at = line;
 
     for (; row < end; row++) {
         at = copy(at, list->head.chars, list->head.size);
-        at = copy(at, list->text + row->text, row->size);
+        at = copy(at, list->rows.text + row->text, row->size);
         if (row->line && (row->line != list->line[id] || row->file != list->file[id])) {
             output_took(out, (size_t)(at - line));
             put_source(list, row);
@@ -454,17 +246,92 @@ static void list_lines(struct instructions *list, const struct row *row, const s
     output_took(out, (size_t)(at - line));
 }
 
-static void list_text(struct instructions *list, const struct tw_part *part,
-                      const struct block *block, const struct tw_element *range)
+/* Keeps the lines of a block as they are listed now. */
+static void make_ready(struct instructions *list, struct block *block)
 {
-    make_head(list, part, range);
+    const struct row *const rows = &list->rows.items[block->first];
+    const size_t before = block->rows * sizeof(uint32_t);
+    size_t size = block->rows * (list->head.size + 1);
+    char *lengths, *at;
+
+    for (size_t i = 0; i < block->rows; i++)
+        size += rows[i].size;
+    if (block->ready_size != size) { /* else in the same place */
+        if (!TW_GROW(NULL, &list->ready, &list->ready_room,
+                     list->ready_size + before + size + ROWS_COPY))
+            out_of_memory();
+        block->ready = list->ready_size;
+        block->ready_size = (uint32_t)size;
+        list->ready_size += before + size;
+    }
+    lengths = list->ready + block->ready;
+    at = lengths + before;
+    for (size_t i = 0; i < block->rows; i++) {
+        const uint32_t length = (uint32_t)list->head.size + rows[i].size + 1;
+
+        memcpy(lengths + i * sizeof length, &length, sizeof length);
+        memcpy(at, list->head.chars, list->head.size);
+        memcpy(at + list->head.size, list->rows.text + rows[i].text, rows[i].size);
+        at += length;
+        at[-1] = '\n';
+    }
+}
+
+/* The lines that are kept, with another index. */
+static void list_ready(struct instructions *list, const struct block *block, uint8_t id)
+{
+    const char *lengths = list->ready + block->ready;
+    const char *const text = lengths + block->rows * sizeof(uint32_t);
+    char *at = output_room(list->lines->out, block->ready_size + ROWS_COPY);
+
+    for (size_t i = 0; i < block->ready_size; i += ROWS_COPY)
+        memcpy(at + i, text + i, ROWS_COPY);
+    at += list->lines->prefix_size;
+    for (; lengths < text; lengths += sizeof(uint32_t)) {
+        uint32_t length;
+
+        memcpy(at, list->index, INDEX_WIDTH);
+        if (TW_UNLIKELY(block->width > INDEX_WIDTH))
+            memcpy(at, list->index, block->width);
+        memcpy(&length, lengths, sizeof length);
+        at += length;
+    }
+    output_took(list->lines->out, block->ready_size);
+    list->file[id] = NULL;
+    list->line[id] = 0;
+}
+
+static void list_text(struct instructions *list, const struct tw_part *part,
+                      struct block *block, const struct tw_element *range)
+{
+    const uint8_t id = part->batch.id & 0x7f;
+    bool is_again;
+    char *at;
+
+    if (list->rest_number != list->lines->part_number)
+        make_rest(list, part);
+    if (list->index_of != range->index || !list->width)
+        write_index(list, range->index);
+    is_again = block->head == list->head_number && block->width == list->width;
+    if (TW_LIKELY(is_again && block->is_ready)) {
+        list_ready(list, block, id);
+        return;
+    }
+    at = list->head.chars + list->lines->prefix_size;
+    memcpy(at, list->index, sizeof list->index);
+    at += list->width;
+    list->head.size = (size_t)(copy(at, list->rest.chars, list->rest.size) - list->head.chars);
     for (size_t i = 0; i < block->rows; i += LINES_AT_ONCE) {
-        const struct row *row = &list->rows[block->first + i];
+        const struct row *row = &list->rows.items[block->first + i];
         const size_t left = block->rows - i;
 
-        list_lines(list, row, row + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE),
-                   part->batch.id & 0x7f);
+        list_lines(list, row, row + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE), id);
     }
+    block->is_ready = is_again && !block->has_lines && block->rows;
+    if (block->is_ready)
+        make_ready(list, block);
+    block->head = list->head_number;
+    block->width = (uint8_t)list->width;
 }
 
 /* What stands before each instruction of a range. */
@@ -492,11 +359,11 @@ static void list_json(struct instructions *list, const struct tw_members *head,
     const size_t most = tw_members_most(head);
 
     for (size_t i = 0; i < block->rows; i++) {
-        const struct row *row = &list->rows[block->first + i];
+        const struct row *row = &list->rows.items[block->first + i];
         char *line = output_room(list->lines->out, most + row->size + 1), *end;
 
         end = tw_members_json(line, head) - 1; /* without the brace */
-        memcpy(end, list->text + row->text, row->size);
+        memcpy(end, list->rows.text + row->text, row->size);
         end += row->size;
         *end++ = '\n';
         output_took(list->lines->out, (size_t)(end - line));
@@ -509,7 +376,7 @@ static void list_csv(struct instructions *list, struct tw_members *head,
     const size_t count = head->count;
 
     for (size_t i = 0; i < block->rows; i++) {
-        const struct row *row = &list->rows[block->first + i];
+        const struct row *row = &list->rows.items[block->first + i];
 
         head->count = count;
         for (size_t k = 0; k < row->member_count && head->count + 1 < head->room; k++)
@@ -521,9 +388,9 @@ static void list_csv(struct instructions *list, struct tw_members *head,
 static void list_range(struct instructions *list, const struct tw_part *part,
                        const struct tw_element *range)
 {
-    const struct block *block = find_block(list, part, range);
+    struct block *block = find_block(list, part, range);
 
-    if (is_text(list))
+    if (rows_are_text(&list->rows))
         list_text(list, part, block, range);
     else if (list->lines->columns)
         list_csv(list, head_members(list, part, range), block);
@@ -565,16 +432,14 @@ void instructions_element(struct instructions *list, const struct tw_part *part,
 struct instructions *instructions_new(struct lines *lines, struct session *session)
 {
     struct instructions *made = calloc(1, sizeof *made);
-    const size_t count = tw_capture_source_count(session->capture);
 
-    if (made)
-        made->disassemblers = calloc(count + 1, sizeof(struct tw_disassembler *));
-    if (!made || !made->disassemblers || tw_walk_new(&made->walk, NULL, NULL) != TW_OK) {
+    if (made && rows_start(&made->rows, lines, session))
+        made->heads = calloc(made->rows.source_count + 1, sizeof *made->heads);
+    if (!made || !made->heads || tw_walk_new(&made->walk, NULL, NULL) != TW_OK) {
         say("out of memory");
         instructions_free(made);
         return NULL;
     }
-    made->source_count = count;
     made->lines = lines;
     made->session = session;
     return made;
@@ -584,16 +449,15 @@ void instructions_free(struct instructions *list)
 {
     if (!list)
         return;
-    for (size_t i = 0; list->disassemblers && i < list->source_count; i++)
-        tw_disassembler_free(list->disassemblers[i]);
-    free(list->disassemblers);
+    for (size_t i = 0; list->heads && i <= list->rows.source_count; i++)
+        tw_text_free(&list->heads[i].text);
+    free(list->heads);
+    rows_end(&list->rows);
     tw_walk_free(list->walk);
     tw_text_free(&list->head);
     tw_text_free(&list->rest);
     tw_map_free(&list->by_key);
-    arena_free(&list->members);
     free(list->blocks);
-    free(list->rows);
-    free(list->text);
+    free(list->ready);
     free(list);
 }
