@@ -108,6 +108,7 @@ rate counted-ir/etmv4 bugfix-exact-match-part
 rate counted-ir/etmv4-made made/etmv4,kib=128
 rate counted-ir/etrace riscv/coremark-full-py-perf
 rate counted-ir/etrace-made made/etrace,kib=64
+rate counted-ir/ptm-made made/ptm,kib=128
 
 echo "# growth, in host instructions"
 grow growth/copies-16 bugfix-exact-match-part warm 16 '' '--mib 8'

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "etmv4/payload.h"
+#include "path/gather.h"
 #include "path/quiet.h"
 
 enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
@@ -200,64 +201,21 @@ static TW_NOINLINE const uint8_t *last_packets(struct tw_stage *stage)
     return take_fast(stage, stage->end, true, is_marked(stage));
 }
 
-enum { ATOMS_MOST = 24, GATHERED_MOST = 63 }; /* in a packet, and in the word below */
+enum { ATOMS_MOST = 24 }; /* in a packet */
 
-/* Atoms of the packets from *at on in one word, until there are `enough` or something else comes. */
-TW_INLINE uint64_t gather_atoms(const uint8_t **at, const uint8_t *end, unsigned enough)
-{
-    const uint8_t *next = *at;
-    uint64_t bits = 0;
-    unsigned count = 0;
-
-    do {
-        const struct tw_etmv4_atoms *atoms = &tw_etmv4_atoms[*next];
-
-        if (!atoms->count)
-            break;
-        bits |= (uint64_t)atoms->bits << count;
-        count += atoms->count;
-        next++;
-    } while (count < enough && next < end);
-    *at = next;
-    return bits | (uint64_t)1 << count;
-}
-
-/* The last so many atoms before *at are left: *at becomes the end of the packet that has the first of them; how
-   many of them are in it. */
-static unsigned find_packet(const uint8_t **at, unsigned left)
-{
-    while (left > tw_etmv4_atoms[(*at)[-1]].count)
-        left -= tw_etmv4_atoms[*--*at].count;
-    return left;
-}
-
-/* Atoms of packets before *at that are followed one by one, packet by packet; behind a packet at which there is no more room, or the
-   path breaks off, *at is. */
+/* tw_gather_count, of packets before *at. */
 static TW_NOINLINE struct tw_element *count_atoms(struct tw_stage *stage,
                                                   struct tw_follow_track *track,
                                                   struct tw_element *out, uint64_t atoms,
                                                   const uint8_t **at)
 {
-    struct tw_follow *follow = stage->follow;
-    const struct tw_element *const last = stage->limit - TW_ETMV4_PACKET_MOST - 2;
-    const uint64_t index = tw_stage_index(stage, stage->at);
+    struct tw_gather gather = { .packets = tw_etmv4_atoms,
+                                .last = stage->limit - TW_ETMV4_PACKET_MOST - 2,
+                                .index = tw_stage_index(stage, stage->at),
+                                .at = *at };
 
-    while (atoms != TW_ATOMS_DONE) {
-        const uint8_t *packet = *at;
-        const unsigned left = find_packet(&packet, tw_atoms_count(atoms));
-
-        out = tw_track_count(follow, track, out,
-                             tw_atoms((uint32_t)(atoms & (((uint64_t)1 << left) - 1)), left),
-                             index);
-        atoms >>= left;
-        if (TW_UNLIKELY(follow->error || out > last)) {
-            *at = packet; /* what comes after it was not looked at */
-            break;
-        }
-        if (atoms != TW_ATOMS_DONE && track->link != TW_TRACK_APART &&
-            tw_block_is_plain(track->at))
-            atoms = tw_track_sum(follow, track, atoms);
-    }
+    out = tw_gather_count(&gather, stage->follow, track, out, atoms);
+    *at = gather.at;
     return out;
 }
 
@@ -292,8 +250,8 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
 
         if (tw_etmv4_is_atom(*at)) {
             const bool is_summed = track.link != TW_TRACK_APART && tw_block_is_plain(track.at);
-            uint64_t atoms =
-                gather_atoms(&at, end, is_summed ? GATHERED_MOST - ATOMS_MOST + 1 : 1);
+            uint64_t atoms = tw_gather_atoms(tw_etmv4_atoms, &at, end,
+                                             is_summed ? TW_GATHERED_MOST - ATOMS_MOST + 1 : 1);
 
             if (TW_LIKELY(is_summed))
                 atoms = tw_track_sum(follow, &track, atoms);
@@ -349,7 +307,7 @@ static TW_NOINLINE const uint8_t *quiet_packets(struct tw_stage *stage)
         if (out > last)
             break;
         if (TW_LIKELY(tw_etmv4_is_atom(head))) {
-            const struct tw_etmv4_atoms *const packet = &tw_etmv4_atoms[head];
+            const struct tw_atom_packet *const packet = &tw_etmv4_atoms[head];
 
             at++;
             if (!tw_quiet_atoms(follow, &track, &out, tw_atoms(packet->bits, packet->count),

@@ -132,7 +132,7 @@ static const struct rule rules[] = {
     { 0xf8, 0xf8, ANY,  1, TW_ETMV4_ATOM_F3,           read_atoms },
 };
 
-/* Each header of atoms with its bits, as struct tw_etmv4_atoms has them. */
+/* Each header of atoms with its bits, as struct tw_atom_packet has them. */
 #define F6(USE, n) USE(0xc0 + (n), (1u << ((n) + 4)) - 1, (n) + 4, TW_ETMV4_ATOM_F6) \
                    USE(0xe0 + (n), (1u << ((n) + 3)) - 1, (n) + 4, TW_ETMV4_ATOM_F6)
 #define ATOMS(USE)                                                                    \
@@ -153,7 +153,7 @@ static const struct rule rules[] = {
     USE(0xfe, 0x06, 3, TW_ETMV4_ATOM_F3) USE(0xff, 0x07, 3, TW_ETMV4_ATOM_F3)         
 #define ROW(head, bits, count, type)  [head] = { bits, count, type },
 #define WORD(head, bits, count, type) [head] = (bits) | 1u << (count),
-const struct tw_etmv4_atoms tw_etmv4_atoms[256] = { ATOMS(ROW) };
+const struct tw_atom_packet tw_etmv4_atoms[256] = { ATOMS(ROW) };
 const uint32_t tw_etmv4_atom_words[256] = { ATOMS(WORD) };
 #undef WORD
 #undef ROW
@@ -410,7 +410,7 @@ static TW_NOINLINE struct tw_etmv4_packet *read_frequent(struct tw_etmv4_reader 
 
     for (; count > 0; count--, packet++) {
         const size_t head = *at;
-        const struct tw_etmv4_atoms *atoms = &tw_etmv4_atoms[head];
+        const struct tw_atom_packet *atoms = &tw_etmv4_atoms[head];
         struct tw_bytes bytes = { .at = at + 1, .end = at + TW_ETMV4_FREQUENT_LONGEST };
 
         if (TW_LIKELY(atoms->count)) {

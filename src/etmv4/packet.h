@@ -6,6 +6,7 @@
 
 #include <trackway/etmv4.h>
 
+#include "base/atoms.h"
 #include "base/bytes.h"
 #include "base/text.h"
 #include "protocol.h"
@@ -57,12 +58,7 @@ void tw_etmv4_setup_from_config(struct tw_etmv4_setup *setup,
 void tw_etmv4_header_types(uint8_t types[256], const struct tw_etmv4_setup *setup);
 
 /* Atoms of a header byte: bit n is atom n, the oldest first; 1: E.  count 0: no atom packet. */
-struct tw_etmv4_atoms {
-    uint32_t bits;
-    uint8_t count;
-    uint8_t type; /* enum tw_etmv4_type */
-};
-extern const struct tw_etmv4_atoms tw_etmv4_atoms[256];
+extern const struct tw_atom_packet tw_etmv4_atoms[256];
 /* The same in one word, as tw_atoms has them: a 1 above the last.  0: no atom packet. */
 extern const uint32_t tw_etmv4_atom_words[256];
 

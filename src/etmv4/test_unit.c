@@ -142,7 +142,7 @@ static unsigned fewest(uint32_t atoms, unsigned count)
     for (unsigned end = 1; end <= count; end++) {
         best[end] = UINT32_MAX;
         for (unsigned head = 0; head < 256; head++) {
-            const struct tw_etmv4_atoms *packet = &tw_etmv4_atoms[head];
+            const struct tw_atom_packet *packet = &tw_etmv4_atoms[head];
             const unsigned size = packet->count;
 
             if (size && size <= end &&

@@ -242,7 +242,7 @@ TW_INLINE struct tw_ptm_packet *read_frequent(struct tw_ptm_reader *reader,
 
         if (!cycle_accurate && tw_ptm_atoms[head].count) {
             begin(packet, &run, &atom);
-            packet->atoms = tw_ptm_atoms[head].bits;
+            packet->atoms = (uint8_t)tw_ptm_atoms[head].bits;
             packet->atom_count = tw_ptm_atoms[head].count;
             run.at++;
         } else if (cycle_accurate && (head & 0x81) == 0x80) {

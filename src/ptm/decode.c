@@ -5,31 +5,9 @@
 
 #include <string.h>
 
-enum { FAST_MARGIN = 16 }; /* bytes that the fast loop may look at */
-
 static bool has_room(const struct tw_stage *stage)
 {
     return stage->limit - stage->out >= TW_PTM_PACKET_MOST && !stage->follow->is_stopped;
-}
-
-static void set_cycles(struct tw_element *element, uint32_t cycles)
-{
-    element->cycles = cycles;
-    element->flags |= TW_FLAG_HAS_CYCLES;
-}
-
-/* What the waypoint took is its range's; where there is no whole range it stands alone.  Returns
-   where the next element goes. */
-TW_INLINE struct tw_element *give_cycles(struct tw_element *first, struct tw_element *out,
-                                         uint32_t cycles, uint64_t index)
-{
-    if (TW_LIKELY(out == first + 1 && first->type == TW_ELEMENT_INSTR_RANGE)) {
-        set_cycles(first, cycles);
-        return out;
-    }
-    *out = (struct tw_element){ .type = TW_ELEMENT_CYCLE_COUNT, .index = index };
-    set_cycles(out, cycles);
-    return out + 1;
 }
 
 static void forget(struct tw_stage *stage)
@@ -42,8 +20,7 @@ static void forget(struct tw_stage *stage)
     decoder->context.has_context_id = decoder->context.has_vmid = false;
 }
 
-/* The packets contradict the image or each other; bytes are still in step. */
-static void fail(struct tw_stage *stage, uint8_t code, const struct tw_packet *packet,
+void tw_ptm_fail(struct tw_stage *stage, uint8_t code, const struct tw_packet *packet,
                  uint64_t detail)
 {
     struct tw_ptm_decoder *decoder = stage->decoder;
@@ -87,7 +64,7 @@ static void take_isync(struct tw_stage *stage, const struct tw_ptm_packet *packe
 
         on->reason = tw_armv7_trace_on[packet->reason & 3];
         if (packet->has_cycles)
-            set_cycles(on, packet->cycles);
+            tw_ptm_set_cycles(on, packet->cycles);
         tw_follow_lose(stage->follow);
     }
     if (is_new)
@@ -132,7 +109,7 @@ static void take_branch(struct tw_stage *stage, const struct tw_ptm_packet *pack
     }
     stage->out = tw_follow_taken(stage->follow, stage->out, packet->base.index);
     if (packet->has_cycles)
-        stage->out = give_cycles(first, stage->out, packet->cycles, packet->base.index);
+        stage->out = tw_ptm_give_cycles(first, stage->out, packet->cycles, packet->base.index);
     if (stage->follow->error)
         return;
     if (packet->has_info && take_state(stage, packet))
@@ -172,7 +149,7 @@ static void take_timestamp(struct tw_stage *stage, const struct tw_ptm_packet *p
         tw_armv7_add_time(stage, packet->time, packet->freq_changed, packet->base.index);
 
     if (packet->has_cycles)
-        set_cycles(element, packet->cycles);
+        tw_ptm_set_cycles(element, packet->cycles);
     tw_follow_time(stage->follow, element);
 }
 
@@ -188,7 +165,8 @@ static void take_packet(struct tw_stage *stage, const struct tw_ptm_packet *pack
         stage->out = tw_follow_atoms(stage->follow, stage->out, packet->atoms,
                                      packet->atom_count, packet->base.index);
         if (packet->has_cycles)
-            stage->out = give_cycles(first, stage->out, packet->cycles, packet->base.index);
+            stage->out =
+                tw_ptm_give_cycles(first, stage->out, packet->cycles, packet->base.index);
         break;
     case TW_PTM_BRANCH_ADDRESS:
         take_branch(stage, packet);
@@ -259,167 +237,10 @@ static bool one_packet(struct tw_stage *stage)
     else if (decoder->is_in_run)
         tw_stage_unsynced(stage, packet.base.size);
     if (stage->follow->error)
-        fail(stage, stage->follow->error, &packet.base, stage->follow->error_detail);
+        tw_ptm_fail(stage, stage->follow->error, &packet.base, stage->follow->error_detail);
     /* That sync is missing is known at once, however long the run becomes. */
     tw_stage_mark(stage, stage->out, decoder->is_in_run ? at + 1 : stage->at);
     return true;
-}
-
-/* A branch without exception information, whose taken waypoint is done: its size, or 0 when it is
-   not so plain. */
-TW_INLINE unsigned fast_branch(struct tw_armv7_address *address, uint32_t *cycles,
-                               const struct tw_ptm_reader *reader, const uint8_t *at)
-{
-    struct tw_bytes in = { .at = at, .end = at + FAST_MARGIN };
-
-    tw_armv7_get_address(&in, address, reader->address, reader->isa, true);
-    if (address->is_bad || (address->size > 1 && (address->last & 0x40)))
-        return 0;
-    address->isa = tw_ptm_isa(address->isa, reader->alt_isa);
-    if (address->isa > TW_ISA_T32)
-        return 0;
-    if (reader->setup.cycle_accurate) {
-        const uint8_t byte = tw_bytes_u8(&in);
-
-        *cycles = tw_ptm_get_cycles(&in, byte);
-    }
-    return (unsigned)(in.at - at);
-}
-
-/* A branch packet comes at an indirect branch, so that it and where it leads can be counted. */
-TW_INLINE bool counts_branch(const struct tw_follow *follow,
-                             const struct tw_follow_track *track)
-{
-    return tw_block_is_plain(track->at) && !follow->check_continuity &&
-           track->blocks[track->at].next[1] == TW_NEXT_NEEDED &&
-           tw_block_is_indirect(&track->blocks[track->at]);
-}
-
-TW_INLINE struct tw_element *count_atoms(struct tw_follow *follow,
-                                         struct tw_follow_track *track, struct tw_element *out,
-                                         const struct tw_ptm_atoms *packet, uint64_t index)
-{
-    uint64_t atoms = tw_atoms(packet->bits, packet->count);
-
-    if (TW_LIKELY(track->link != TW_TRACK_APART && tw_block_is_plain(track->at)))
-        atoms = tw_track_sum(follow, track, atoms);
-    return TW_LIKELY(atoms == TW_ATOMS_DONE) ? out
-                                             : tw_track_count(follow, track, out, atoms, index);
-}
-
-/* size: hot loop */
-/* Atoms and plain branches, until something else comes or the room is used up.  `counts`: ranges are
-   counted where that will do; those with cycles are not. */
-TW_INLINE void fast_packets(struct tw_stage *stage, const bool counts)
-{
-    struct tw_ptm_decoder *decoder = stage->decoder;
-    struct tw_ptm_reader *reader = &decoder->reader;
-    struct tw_follow *follow = stage->follow;
-    const bool has_cycles = reader->setup.cycle_accurate;
-    const bool has_marks = stage->output->marks.marks != NULL;
-    const uint8_t *at = stage->at;
-    const uint8_t *const end = stage->end - FAST_MARGIN;
-    struct tw_follow_track track = tw_track_begin(follow);
-    /* Counting: one range of an earlier packet may come with a packet's own, and one at the end. */
-    struct tw_element *out = stage->out, *const last = stage->limit - TW_PTM_PACKET_MOST -
-                                                       (counts ? 2 : 0);
-    uint64_t index = decoder->last_index;
-
-    while (at < end && out <= last) {
-        const uint8_t head = *at;
-        struct tw_element *const first = out;
-        uint32_t cycles = 0;
-        unsigned size = 1;
-
-        stage->at = at; /* the path may break off here */
-        if (head & 1) {
-            struct tw_armv7_address address;
-
-            size = fast_branch(&address, &cycles, reader, at);
-            if (!size)
-                break;
-            index = tw_stage_index(stage, at);
-            if (counts && TW_LIKELY(counts_branch(follow, &track))) {
-                out = tw_track_step(follow, &track, out, 1, index);
-                reader->address = address.address;
-                reader->isa = address.isa;
-                out = tw_track_count_jump(follow, &track, out, address.address, address.isa,
-                                          index);
-                at += size;
-                if (has_marks)
-                    tw_stage_mark(stage, out, at);
-                continue;
-            }
-            if (counts) {
-                tw_track_settle(follow, &track);
-                out = tw_track_write_last(follow, &track, out, index);
-            }
-            if (TW_LIKELY(tw_block_is_plain(track.at) && !follow->check_continuity &&
-                          track.blocks[track.at].next[1] != TW_NEXT_SPECIAL)) {
-                tw_follow_emit(out++, &track.blocks[track.at], TW_RANGE_EXECUTED, index);
-            } else {
-                tw_track_end(follow, &track);
-                out = tw_follow_taken(follow, out, index);
-                track = tw_track_begin(follow);
-            }
-            reader->address = address.address;
-            reader->isa = address.isa;
-            if (TW_LIKELY(!follow->error))
-                tw_track_jump(follow, &track, address.address, address.isa);
-            track.link = TW_TRACK_APART;
-        } else if (!(head & 0x80)) {
-            break;
-        } else if (has_cycles) {
-            struct tw_bytes in = { .at = at + 1, .end = at + FAST_MARGIN };
-
-            cycles = tw_ptm_get_cycles(&in, head);
-            size = (unsigned)(in.at - at);
-            index = tw_stage_index(stage, at);
-            out = tw_track_atoms(follow, &track, out, tw_atoms(head & 2 ? 0 : 1, 1), index);
-        } else {
-            if (!tw_ptm_atoms[head].count)
-                break;
-            index = tw_stage_index(stage, at);
-            if (counts)
-                out = count_atoms(follow, &track, out, &tw_ptm_atoms[head], index);
-            else
-                out = tw_track_atoms(
-                    follow, &track, out,
-                    tw_atoms(tw_ptm_atoms[head].bits, tw_ptm_atoms[head].count), index);
-        }
-        at += size;
-        if (has_cycles)
-            out = give_cycles(first, out, cycles, index);
-        if (has_marks)
-            tw_stage_mark(stage, out, at);
-        if (TW_UNLIKELY(follow->error))
-            break;
-    }
-    if (counts) {
-        tw_track_settle(follow, &track);
-        out = tw_track_write_last(follow, &track, out, index);
-    }
-    tw_track_end(follow, &track);
-    stage->out = out;
-    decoder->last_index = index;
-    if (TW_UNLIKELY(follow->error)) {
-        const struct tw_packet packet = { .index = index,
-                                          .offset = tw_stage_offset(stage, stage->at) };
-
-        fail(stage, follow->error, &packet, follow->error_detail);
-        tw_stage_mark(stage, stage->out, at);
-    }
-    stage->at = at;
-}
-
-static TW_NOINLINE void fast_written(struct tw_stage *stage)
-{
-    fast_packets(stage, false);
-}
-
-static TW_NOINLINE void fast_counted(struct tw_stage *stage)
-{
-    fast_packets(stage, true);
 }
 
 /* A stretch of input without a gap.  False: the batch is full. */
@@ -430,11 +251,8 @@ static bool decode_stretch(struct tw_stage *stage)
     for (;;) {
         if (!has_room(stage))
             return false;
-        if (decoder->sync == TW_PTM_SYNC_DONE && stage->end - stage->at > FAST_MARGIN) {
-            if (stage->follow->sums && !decoder->reader.setup.cycle_accurate)
-                fast_counted(stage);
-            else
-                fast_written(stage);
+        if (decoder->sync == TW_PTM_SYNC_DONE && stage->end - stage->at > TW_PTM_FAST_MARGIN) {
+            tw_ptm_fast(stage);
             if (!has_room(stage))
                 return false;
         }

@@ -32,6 +32,35 @@ struct tw_ptm_decoder {
 /* The most elements that one packet can make. */
 enum { TW_PTM_PACKET_MOST = 5 * TW_FOLLOW_MOST + 6 };
 
+TW_INLINE void tw_ptm_set_cycles(struct tw_element *element, uint32_t cycles)
+{
+    element->cycles = cycles;
+    element->flags |= TW_FLAG_HAS_CYCLES;
+}
+
+/* What the waypoint took is its range's; where there is no whole range it stands alone.  Returns
+   where the next element goes. */
+TW_INLINE struct tw_element *tw_ptm_give_cycles(struct tw_element *first,
+                                                struct tw_element *out, uint32_t cycles,
+                                                uint64_t index)
+{
+    if (TW_LIKELY(out == first + 1 && first->type == TW_ELEMENT_INSTR_RANGE)) {
+        tw_ptm_set_cycles(first, cycles);
+        return out;
+    }
+    *out = (struct tw_element){ .type = TW_ELEMENT_CYCLE_COUNT, .index = index };
+    tw_ptm_set_cycles(out, cycles);
+    return out + 1;
+}
+
+/* The packets contradict the image or each other; bytes are still in step. */
+void tw_ptm_fail(struct tw_stage *stage, uint8_t code, const struct tw_packet *packet,
+                 uint64_t detail);
+
+/* fast.c: atoms and plain branches, until something else comes or the room is used up, or fewer bytes are left. */
+enum { TW_PTM_FAST_MARGIN = 16 };
+void tw_ptm_fast(struct tw_stage *stage);
+
 /* The members of struct tw_protocol. */
 void tw_ptm_code_config(struct tw_code_config *code, const void *config);
 void tw_ptm_decoder_init(void *decoder, const void *config);

@@ -66,12 +66,12 @@ static const struct rule rules[] = {
 
 /* Bits of a header that mean E, oldest in the highest: from the left the first atom. */
 #define E(head, bit) ((head) >> (bit) & 1 ? 0 : 1)
-#define A1(h) [h] = { E(h, 1), 1 }
-#define A2(h) [h] = { E(h, 2) | E(h, 1) << 1, 2 }
-#define A3(h) [h] = { E(h, 3) | E(h, 2) << 1 | E(h, 1) << 2, 3 }
-#define A4(h) [h] = { E(h, 4) | E(h, 3) << 1 | E(h, 2) << 2 | E(h, 1) << 3, 4 }
-#define A5(h) [h] = { E(h, 5) | E(h, 4) << 1 | E(h, 3) << 2 | E(h, 2) << 3 | E(h, 1) << 4, 5 }
-const struct tw_ptm_atoms tw_ptm_atoms[256] = {
+#define A1(h) [h] = { E(h, 1), 1, TW_PTM_ATOM }
+#define A2(h) [h] = { E(h, 2) | E(h, 1) << 1, 2, TW_PTM_ATOM }
+#define A3(h) [h] = { E(h, 3) | E(h, 2) << 1 | E(h, 1) << 2, 3, TW_PTM_ATOM }
+#define A4(h) [h] = { E(h, 4) | E(h, 3) << 1 | E(h, 2) << 2 | E(h, 1) << 3, 4, TW_PTM_ATOM }
+#define A5(h) [h] = { E(h, 5) | E(h, 4) << 1 | E(h, 3) << 2 | E(h, 2) << 3 | E(h, 1) << 4, 5, TW_PTM_ATOM }
+const struct tw_atom_packet tw_ptm_atoms[256] = {
     A1(0x84), A1(0x86),
     A2(0x88), A2(0x8a), A2(0x8c), A2(0x8e),
     A3(0x90), A3(0x92), A3(0x94), A3(0x96), A3(0x98), A3(0x9a), A3(0x9c), A3(0x9e),
@@ -208,7 +208,7 @@ static void read_atoms(struct tw_ptm_reader *reader, struct tw_bytes *in,
 {
     (void)reader;
     (void)in;
-    out->atoms = tw_ptm_atoms[head].bits;
+    out->atoms = (uint8_t)tw_ptm_atoms[head].bits;
     out->atom_count = tw_ptm_atoms[head].count;
 }
 

@@ -6,6 +6,7 @@
 #include <trackway/ptm.h>
 
 #include "armv7/packet.h"
+#include "base/atoms.h"
 #include "base/text.h"
 #include "protocol.h"
 
@@ -46,10 +47,7 @@ struct tw_ptm_setup {
 void tw_ptm_setup_from_config(struct tw_ptm_setup *setup, const struct tw_ptm_config *config);
 
 /* Atoms of a header without cycle counts: bit n is atom n, the oldest first; 1: E. */
-struct tw_ptm_atoms {
-    uint8_t bits, count;
-};
-extern const struct tw_ptm_atoms tw_ptm_atoms[256];
+extern const struct tw_atom_packet tw_ptm_atoms[256];
 /* The header of 1 to 5 of them: a 1 for N, the oldest one on top. */
 TW_INLINE uint8_t tw_ptm_atom_header(unsigned atoms, unsigned count)
 {
