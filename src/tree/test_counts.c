@@ -7,7 +7,7 @@
 #include "tree/tally.h"
 #include "tree/test_made.h"
 
-enum { PIECES = 40, PROGRAM = 1 << 16 };
+enum { PIECES = 40 };
 
 /* What was executed, by the piece that its packet begins in. */
 struct pieces {
@@ -16,45 +16,6 @@ struct pieces {
     size_t at;       /* the piece that is fed */
     uint64_t summed; /* ranges of all */
 };
-
-struct subject {
-    struct made_setup setup;
-    struct made_about about;
-    struct tw_tree_source source;
-    struct tw_image *image;
-    uint8_t program[PROGRAM];
-};
-
-static void open_subject(struct subject *subject, const struct made_kind *kind)
-{
-    const struct made_options options = { .range_limit = 0 };
-
-    memset(subject, 0, sizeof *subject);
-    subject->setup = made_set_up(kind, &options);
-    made_describe(&subject->about, kind);
-    CHECK_EQ(tw_image_new(&subject->image, NULL, NULL), TW_OK);
-    for (uint64_t at = 0; at < PROGRAM; at += 0x1000) {
-        struct tw_region region = { .size = sizeof region, .address = at, .length = 0x1000 };
-
-        if (made_read(&subject->setup, subject->program + at, NULL, at, 0x1000) == 0x1000)
-            CHECK_EQ(tw_image_add(subject->image, &region, subject->program + at), TW_OK);
-    }
-    subject->source =
-        (struct tw_tree_source){ .size = sizeof subject->source,
-                                 .protocol = kind->protocol,
-                                 .registers = subject->about.registers,
-                                 .register_count = subject->about.register_count,
-                                 .text = subject->about.has_text ? subject->about.text : NULL,
-                                 .core_type = kind->core,
-                                 .id = 0x10,
-                                 .image = subject->image };
-}
-
-static void close_subject(struct subject *subject)
-{
-    tw_image_free(subject->image);
-    made_tear_down(&subject->setup);
-}
 
 static void add_range(struct pieces *pieces, size_t piece, const struct tw_element *range,
                       uint64_t times)
@@ -120,7 +81,7 @@ static void drain(struct pieces *pieces, struct tw_tree *tree, enum tw_status un
 }
 
 /* random: pieces are counted or not; NULL: none is. */
-static void decode_pieces(struct pieces *pieces, const struct subject *subject,
+static void decode_pieces(struct pieces *pieces, const struct made_subject *subject,
                           const struct made_stream_of *stream, struct check_random *random)
 {
     const struct tw_counter counter = { .size = sizeof counter,
@@ -172,14 +133,14 @@ static void cut(struct pieces *pieces, struct check_random *random, size_t size)
 static void sums_are_of_packets_that_begin_in_a_piece(void **state)
 {
     static struct made_stream_of stream;
-    static struct subject subject;
+    static struct made_subject subject;
     struct check_random random = check_random_start(22);
     uint64_t summed = 0;
 
     (void)state;
     for (size_t kind = 0; kind < LENGTH(made_kinds); kind++) {
         CHECK_CASE(made_kinds[kind].name);
-        open_subject(&subject, &made_kinds[kind]);
+        made_subject_open(&subject, &made_kinds[kind], NULL);
         for (size_t i = 0; i < check_scale(200); i++) {
             static struct pieces want, got;
 
@@ -198,7 +159,7 @@ static void sums_are_of_packets_that_begin_in_a_piece(void **state)
                 CHECK_EQ(got.instructions[k], want.instructions[k]);
             }
         }
-        close_subject(&subject);
+        made_subject_close(&subject);
     }
     CHECK(summed > 1000);
 }

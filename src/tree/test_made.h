@@ -381,6 +381,49 @@ static inline void made_stream(struct made_stream_of *stream, const struct made_
     }
 }
 
+enum { MADE_PROGRAM = 0x10000 };
+
+/* A kind of source with its program, for a tree. */
+struct made_subject {
+    struct made_setup setup;
+    struct made_about about;
+    struct tw_tree_source source;
+    struct tw_image *image;
+    uint8_t program[MADE_PROGRAM];
+};
+
+static inline void made_subject_open(struct made_subject *subject, const struct made_kind *kind,
+                                     const struct tw_allocator *allocator)
+{
+    const struct made_options options = { .range_limit = 0 };
+
+    memset(subject, 0, sizeof *subject);
+    subject->setup = made_set_up(kind, &options);
+    made_describe(&subject->about, kind);
+    CHECK_EQ(tw_image_new(&subject->image, allocator, NULL), TW_OK);
+    for (uint64_t at = 0; at < MADE_PROGRAM; at += 0x1000) {
+        struct tw_region region = { .size = sizeof region, .address = at, .length = 0x1000 };
+
+        if (made_read(&subject->setup, subject->program + at, NULL, at, 0x1000) == 0x1000)
+            CHECK_EQ(tw_image_add(subject->image, &region, subject->program + at), TW_OK);
+    }
+    subject->source =
+        (struct tw_tree_source){ .size = sizeof subject->source,
+                                 .protocol = kind->protocol,
+                                 .registers = subject->about.registers,
+                                 .register_count = subject->about.register_count,
+                                 .text = subject->about.has_text ? subject->about.text : NULL,
+                                 .core_type = kind->core,
+                                 .id = 0x10,
+                                 .image = subject->image };
+}
+
+static inline void made_subject_close(struct made_subject *subject)
+{
+    tw_image_free(subject->image);
+    made_tear_down(&subject->setup);
+}
+
 /* A list of elements. */
 struct made_list {
     struct tw_element *elements;
