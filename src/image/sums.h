@@ -184,41 +184,53 @@ TW_INLINE uint32_t tw_step_passed(uint32_t to)
     return to >> TW_STEP_PASSED_SHIFT;
 }
 
+/* Steps of as many decisions as one may have, as long as they are known and lead from block to block; decisions that are left.  *here is
+   the number of a block's first step; adds to *passed the blocks that were passed. */
+TW_INLINE uint64_t tw_sums_whole_steps(struct tw_blocks *blocks, size_t *here, uint32_t *passed,
+                                       uint64_t decisions)
+{
+    enum { WHOLE = 1 << TW_STEP_DECISIONS }; /* words below are of fewer decisions */
+    struct tw_step_sum *const whole = blocks->steps + WHOLE;
+    const size_t room = blocks->step_room;
+
+    for (; decisions >= TW_STEP_WORDS; decisions >>= TW_STEP_DECISIONS) {
+        const size_t number = *here + (decisions & (WHOLE - 1));
+        struct tw_step_sum *const step = &whole[number];
+        uint32_t to;
+
+        if (TW_UNLIKELY(number >= room))
+            break;
+        to = step->to;
+        if (TW_UNLIKELY(!tw_step_passed(to)))
+            break;
+        if (TW_UNLIKELY(++step->times <= 1))
+            tw_sums_list_step(blocks, (uint32_t)(step - whole) + WHOLE);
+        *here = to & ((1u << TW_STEP_PASSED_SHIFT) - 1);
+        *passed += tw_step_passed(to);
+    }
+    return decisions;
+}
+
 /* Steps that are known and lead from block to block, the last perhaps to TW_NEXT_NEEDED; decisions that are left (a 1 above the last one ends them).  In
    *at the block where these are, or the one whose last branch leads to TW_NEXT_NEEDED; in *to where the last step leads, if none are left. */
 TW_INLINE uint64_t tw_sums_steps(struct tw_blocks *blocks, uint32_t *at, uint32_t *to,
                                  uint64_t decisions)
 {
-    enum { WHOLE = 1 << TW_STEP_DECISIONS }; /* words below are of fewer decisions */
-    struct tw_step_sum *const steps = blocks->steps;
-    const size_t room = blocks->step_room;
-    uint32_t here = *at * TW_STEP_WORDS, number, next;
+    size_t here = *at * TW_STEP_WORDS, number;
+    uint32_t passed = 0, next;
 
-    for (; decisions >= TW_STEP_WORDS; decisions >>= TW_STEP_DECISIONS) {
-        number = here + (decisions & (WHOLE - 1));
-        if (TW_UNLIKELY(number >= room))
-            goto end;
-        next = steps[WHOLE + number].to;
-        if (TW_UNLIKELY(!tw_step_passed(next)))
-            goto end;
-        if (TW_UNLIKELY(++steps[WHOLE + number].times <= 1))
-            tw_sums_list_step(blocks, WHOLE + number);
-        here = next & ((1u << TW_STEP_PASSED_SHIFT) - 1);
-    }
-    number = here + (uint32_t)decisions;
-    if (TW_UNLIKELY(number >= room))
-        goto end;
-    next = steps[number].to;
+    decisions = tw_sums_whole_steps(blocks, &here, &passed, decisions);
+    *at = (uint32_t)(here / TW_STEP_WORDS);
+    number = here + decisions;
+    if (TW_UNLIKELY(decisions >= TW_STEP_WORDS || number >= blocks->step_room))
+        return decisions;
+    next = blocks->steps[number].to;
     if (TW_UNLIKELY(next < TW_BLOCK_FIRST))
-        goto end;
-    if (TW_UNLIKELY(++steps[number].times <= 1))
-        tw_sums_list_step(blocks, number);
-    *at = here / TW_STEP_WORDS;
+        return decisions;
+    if (TW_UNLIKELY(++blocks->steps[number].times <= 1))
+        tw_sums_list_step(blocks, (uint32_t)number);
     *to = next;
     return 1;
-end:
-    *at = here / TW_STEP_WORDS;
-    return decisions;
 }
 
 /* Steps but for the last decision, of which there are two at least; decisions that are left, the same as before: the next is to
@@ -226,37 +238,21 @@ end:
 TW_INLINE uint64_t tw_sums_steps_but_one(struct tw_blocks *blocks, uint32_t *at,
                                          uint32_t *passed, uint64_t decisions)
 {
-    enum { WHOLE = 1 << TW_STEP_DECISIONS, TO = (1 << TW_STEP_PASSED_SHIFT) - 1 };
-    struct tw_step_sum *const steps = blocks->steps;
-    const size_t room = blocks->step_room;
-    uint32_t here = *at * TW_STEP_WORDS, count = *passed, to;
-    unsigned now = TW_STEP_DECISIONS;
+    size_t here = *at * TW_STEP_WORDS;
 
-    for (; decisions >= TW_STEP_WORDS; decisions >>= TW_STEP_DECISIONS) {
-        const size_t number = here + (decisions & (WHOLE - 1));
-
-        if (TW_UNLIKELY(number >= room))
-            break;
-        to = steps[WHOLE + number].to;
-        if (TW_UNLIKELY(!tw_step_passed(to)))
-            break;
-        if (TW_UNLIKELY(++steps[WHOLE + number].times <= 1))
-            tw_sums_list_step(blocks, (uint32_t)(WHOLE + number));
-        here = to & TO;
-        count += tw_step_passed(to);
-    }
+    decisions = tw_sums_whole_steps(blocks, &here, passed, decisions);
     if (decisions >= 4) {
-        if (decisions < TW_STEP_WORDS)
-            now = tw_highest_bit(decisions) - 1;
-        to = tw_sums_step(blocks, here | tw_step_word(decisions, now));
+        const unsigned now =
+            decisions >= TW_STEP_WORDS ? TW_STEP_DECISIONS : tw_highest_bit(decisions) - 1;
+        const uint32_t to = tw_sums_step(blocks, (uint32_t)here | tw_step_word(decisions, now));
+
         if (to >= TW_BLOCK_FIRST) {
-            here = to & TO;
-            count += tw_step_passed(to);
+            here = tw_step_block(to) * TW_STEP_WORDS;
+            *passed += tw_step_passed(to);
             decisions >>= now;
         }
     }
-    *at = here / TW_STEP_WORDS;
-    *passed = count;
+    *at = (uint32_t)(here / TW_STEP_WORDS);
     return decisions;
 }
 
