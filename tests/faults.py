@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -20,6 +21,7 @@ import harness  # noqa: E402
 from harness import ROOT  # noqa: E402
 from hostile_cases import CONFIG, SCRIPT, SYNC  # noqa: E402
 from perf_cases import CODE, two_processes  # noqa: E402
+from record_cases import A64, build  # noqa: E402
 from sim_riscv_cases import ram, write_program  # noqa: E402
 
 harness.CASES.clear()  # those of the files above are run elsewhere
@@ -231,11 +233,14 @@ class Served:
         path = {"PATH": "/nowhere"} if command == "view" else {}  # no browser there
         with subprocess.Popen([tool.program, command, DEMO, "-q"], cwd=tool.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, env=environment(tool, **variables, **path)) as process:
+            watch = threading.Timer(200, process.kill)  # it neither answers nor ends: that shows as its status
+            watch.start()
             found = re.fullmatch(rb"http://127\.0\.0\.1:(\d+)/\?k=([0-9a-f]{32})\n", process.stdout.readline())
             self.answers = [self.ask(int(found[1]), found[2].decode(), page) for page in self.PAGES] if found else []
             if found:
                 process.terminate()
             self.said = process.communicate(timeout=200)[1].decode("utf-8", "replace")
+            watch.cancel()
             self.status = process.returncode
 
     @staticmethod
@@ -280,6 +285,42 @@ def server(command, at):
     return run
 
 
+def recorder(form, at):
+    """The tool's part of a recording; the plug-in is in another process.  Where it says that it went wrong nothing half is left, else the
+    recording holds the path of the program."""
+    def path(tool):
+        return tool.run("decode", "out", "--format", "pcs", status=None).out
+
+    def run(tool):
+        if not SHIM:
+            raise harness.Skip("nothing to load")
+        words = ["record", "--format", form, "-o", "out", "--force", build(tool, A64)]
+        done = start(tool, words, TW_FAULT_COUNT=str(tool.folder / "count"))
+        assert done.returncode == 7, done.stderr[-500:]  # the program's own
+        counts = [int(word) for word in (tool.folder / "count").read_text().split()]
+        (tool.folder / "count").unlink()
+        want = path(tool)
+        assert want.count("\n") > 20, want
+        for kind, count in zip(("memory", "write"), counts):
+            for n in chosen(count, at):
+                clear(tool.folder / "out")
+                clear(tool.folder / "out.old")
+                clean = set(listing(tool))
+                done = start(tool, words, TW_FAULT=f"{kind}:{n}")
+                said = done.stderr.decode("utf-8", "replace")
+                where = f"{kind}:{n}: {form}: status {done.returncode}\n{said[-2000:]}"
+                assert "Sanitizer" not in said, where
+                if (tool.folder / "out").exists():
+                    assert path(tool) == want and done.returncode in (3, 7), where
+                else:
+                    assert done.returncode == 3, where
+                assert done.returncode == 7 or "trackway: " in said, where
+                assert set(listing(tool)) - {"out"} == clean, f"left behind {set(listing(tool)) ^ clean}: {where}"
+    return run
+
+
+for number, title in enumerate(("perf", "snapshot")):
+    harness.add_case(f"record_{title}", recorder(title, number))
 for number, title in enumerate(("serve", "view")):
     harness.add_case(title, server(title, number))
 for number, (title, line) in enumerate(WRITES.items()):

@@ -241,7 +241,8 @@ def instructions(tool, name):
 @case
 def identify_costs_little(tool):
     """3 s of CPU are about 9,000,000,000 instructions: a gibibyte takes a third of that at most, tiny files a few milliseconds."""
-    if not shutil.which("valgrind") or b"__asan_init" in pathlib.Path(tool.program).read_bytes():
+    program = pathlib.Path(tool.program).read_bytes()
+    if not shutil.which("valgrind") or b"__asan_init" in program or b"__llvm_profile" in program:
         raise Skip("instructions cannot be counted")
     dice = random.Random(17)
     kinds = [dice.randbytes(1 << 18), bytes(1 << 17) + dice.randbytes(1 << 17),

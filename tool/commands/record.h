@@ -44,9 +44,10 @@ struct record {
 bool record_make_folder(struct record *record);
 bool record_read(struct record *record);
 void record_remove_folder(const struct record *record);
-/* A file of the folder as a whole; NULL: it is not there, or empty. */
-const uint8_t *record_map_file(const struct record *record, const char *name, size_t *size);
-/* The same of any file. */
+/* A file of the folder as a whole; NULL bytes: it is not there, or empty.  False: it cannot be read, and that was said. */
+bool record_map_file(const struct record *record, const uint8_t **bytes, size_t *size,
+                     const char *name);
+/* Any file; NULL: not there, empty, or errno says why it cannot be read. */
 const uint8_t *record_map_path(const char *path, size_t *size);
 void record_unmap_file(const uint8_t *bytes, size_t size);
 

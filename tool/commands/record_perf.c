@@ -75,11 +75,13 @@ static bool put_map(struct perf_file *file, const struct tw_perf_stamp *stamp,
 static bool put_trace(struct perf_file *file, const struct tw_perf_stamp *stamp,
                       const struct record_event *event)
 {
-    size_t size = 0;
-    const uint8_t *bytes = record_map_file(file->record, (const char *)event->payload, &size);
+    size_t size;
+    const uint8_t *bytes;
     uint32_t flags = event->head.extra;
     bool is_good;
 
+    if (!record_map_file(file->record, &bytes, &size, (const char *)event->payload))
+        return false;
     if (file->record->table->is_full)
         flags |= TW_PERF_TRUNCATED;
     is_good =

@@ -247,7 +247,8 @@ static bool add_thread(struct recorded *folder, const struct record_event *event
     if (!core->name || !unit->name || !buffer->name || !names)
         return false;
     names[0] = buffer->name;
-    buffer->bytes = record_map_file(record, (const char *)event->payload, &size);
+    if (!record_map_file(record, &buffer->bytes, &size, (const char *)event->payload))
+        return false;
     buffer->size = size;
     folder->count += buffer->bytes != NULL;
     if (!buffer->bytes)

@@ -108,6 +108,19 @@ static bool make_table(struct record *record)
     return record->table != NULL;
 }
 
+/* The folder to be removed, open from the beginning: memory may run out anywhere, and that ends the process (out_of_memory). */
+static struct {
+    const struct record *record;
+    DIR *listing;
+    pid_t process; /* what it starts has nothing to remove */
+} removed;
+
+static void remove_at_exit(void)
+{
+    if (removed.record && removed.process == getpid())
+        record_remove_folder(removed.record);
+}
+
 bool record_make_folder(struct record *record)
 {
     static const char name[] = "trackway-record-XXXXXX";
@@ -123,23 +136,30 @@ bool record_make_folder(struct record *record)
         record->folder = NULL;
         return false;
     }
+    removed.listing = opendir(record->folder);
+    if (!removed.listing) {
+        (void)complain("open", record->folder);
+        (void)rmdir(record->folder);
+        record->folder = NULL;
+        return false;
+    }
+    removed.record = record;
+    removed.process = getpid();
+    (void)atexit(remove_at_exit);
     return make_table(record) && write_options(record);
 }
 
 void record_remove_folder(const struct record *record)
 {
-    DIR *folder = record->folder ? opendir(record->folder) : NULL;
     const struct dirent *entry;
 
-    while (folder && (entry = readdir(folder)) != NULL) {
-        char *path = entry->d_name[0] == '.' ? NULL : path_in(record, entry->d_name);
-
-        if (path)
-            (void)unlink(path);
-        free(path);
-    }
-    if (folder) {
-        (void)closedir(folder);
+    if (removed.record) {
+        removed.record = NULL;
+        rewinddir(removed.listing);
+        while ((entry = readdir(removed.listing)) != NULL)
+            if (entry->d_name[0] != '.')
+                (void)unlinkat(dirfd(removed.listing), entry->d_name, 0);
+        (void)closedir(removed.listing);
         (void)rmdir(record->folder);
     }
     if (record->table)
@@ -164,13 +184,19 @@ const uint8_t *record_map_path(const char *path, size_t *size)
     return bytes == MAP_FAILED ? NULL : bytes;
 }
 
-const uint8_t *record_map_file(const struct record *record, const char *name, size_t *size)
+bool record_map_file(const struct record *record, const uint8_t **bytes, size_t *size,
+                     const char *name)
 {
-    char *path = path_in(record, name);
-    const uint8_t *bytes = path ? record_map_path(path, size) : NULL;
+    char *path;
+    bool is_good;
 
+    errno = 0;
+    *size = 0;
+    path = path_in(record, name);
+    *bytes = path ? record_map_path(path, size) : NULL;
+    is_good = *bytes || !errno || errno == ENOENT || complain("read", name);
     free(path);
-    return bytes;
+    return is_good;
 }
 
 void record_unmap_file(const uint8_t *bytes, size_t size)
@@ -216,9 +242,9 @@ static bool take_register(struct record *record, const struct record_event *even
 /* The events of one process.  A process that was killed may leave the last one cut off. */
 static bool read_events(struct record *record, const char *name)
 {
-    size_t size = 0, at = 0;
-    const uint8_t *bytes = record_map_file(record, name, &size);
-    bool is_good = true;
+    size_t size, at = 0;
+    const uint8_t *bytes;
+    bool is_good = record_map_file(record, &bytes, &size, name);
 
     while (is_good && size - at >= sizeof(struct spool_event)) {
         struct record_event event = { .order = record->event_count };
