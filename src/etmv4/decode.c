@@ -249,14 +249,18 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
         struct tw_bytes in;
 
         if (tw_etmv4_is_atom(*at)) {
-            const bool is_summed = track.link != TW_TRACK_APART && tw_block_is_plain(track.at);
-            uint64_t atoms = tw_gather_atoms(tw_etmv4_atoms, &at, end,
-                                             is_summed ? TW_GATHERED_MOST - ATOMS_MOST + 1 : 1);
+            uint64_t atoms;
 
-            if (TW_LIKELY(is_summed))
+            if (TW_LIKELY(track.link != TW_TRACK_APART && tw_block_is_plain(track.at))) {
+                atoms = tw_gather_atoms(tw_etmv4_atoms, &at, end,
+                                        TW_GATHERED_MOST - ATOMS_MOST + 1);
                 atoms = tw_track_sum(follow, &track, atoms);
-            if (TW_LIKELY(atoms == TW_ATOMS_DONE))
-                continue;
+                if (TW_LIKELY(atoms == TW_ATOMS_DONE))
+                    continue;
+            } else {
+                atoms = tw_atoms(tw_etmv4_atoms[*at].bits, tw_etmv4_atoms[*at].count);
+                at++;
+            }
             copy = track;
             out = count_atoms(stage, &copy, out, atoms, &at);
             track = copy;

@@ -16,9 +16,9 @@ struct tw_gather {
     const uint8_t *at;                    /* behind those whose atoms are taken */
 };
 
-/* The atoms of the packets from *at on in one word, until there are `enough` or something else comes. */
-TW_INLINE uint64_t tw_gather_atoms(const struct tw_atom_packet *packets, const uint8_t **at,
-                                   const uint8_t *end, unsigned enough)
+/* The atoms of the packets from *at on in one word, until there are `enough` or something else comes; `is_near`: or the end does. */
+TW_INLINE uint64_t tw_gather_some(const struct tw_atom_packet *packets, const uint8_t **at,
+                                  const uint8_t *end, unsigned enough, const bool is_near)
 {
     const uint8_t *next = *at;
     uint64_t bits = 0;
@@ -32,9 +32,18 @@ TW_INLINE uint64_t tw_gather_atoms(const struct tw_atom_packet *packets, const u
         bits |= (uint64_t)atoms->bits << count;
         count += atoms->count;
         next++;
-    } while (count < enough && next < end);
+    } while (count < enough && (!is_near || next < end));
     *at = next;
     return bits | (uint64_t)1 << count;
+}
+
+/* The same, wherever the end is: each packet has an atom at least. */
+TW_INLINE uint64_t tw_gather_atoms(const struct tw_atom_packet *packets, const uint8_t **at,
+                                   const uint8_t *end, unsigned enough)
+{
+    return TW_LIKELY(end - *at >= TW_GATHERED_MOST)
+               ? tw_gather_some(packets, at, end, enough, false)
+               : tw_gather_some(packets, at, end, enough, true);
 }
 
 /* The last so many atoms before *at are left: *at becomes the end of the packet that has the first of them; how
