@@ -215,12 +215,13 @@ static bool add_edge(struct tw_counted_code *code, const struct tw_edge_count *e
     return add_to(to, &like, edge->count);
 }
 
-void tw_counted_code_add(struct tw_counted_code *code, const struct tw_range_counts *counts,
+void tw_counted_code_add(struct tw_counted_code *code, struct tw_range_counts *counts,
                          const struct tw_part *whose)
 {
     struct tw_range_count hot;
     bool is_good = true;
 
+    tw_range_counts_look_up(counts);
     for (size_t at = 0; is_good && tw_range_counts_hot(counts, &at, &hot);) {
         is_good = add_range(code, &hot, whose);
         code->executed += (hot.taken + hot.not_taken) * hot.instructions;

@@ -38,7 +38,7 @@ void tw_counted_code_release(struct tw_counted_code *code);
 /* A counter of ranges for a run, but for its context and merge; what it counts goes to ... */
 struct tw_run_counter tw_counted_code_counter(void);
 /* ... the files here, in its merge, before it is settled. */
-void tw_counted_code_add(struct tw_counted_code *code, const struct tw_range_counts *counts,
+void tw_counted_code_add(struct tw_counted_code *code, struct tw_range_counts *counts,
                          const struct tw_part *whose);
 
 /* Whether there was no memory for a file's lines: results would lack them. */

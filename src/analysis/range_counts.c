@@ -6,19 +6,22 @@
 
 #include "base/memory.h"
 
-enum { COUNTS_MOST = 1 << 26 };
+enum { COUNTS_MOST = 1 << 26, NOTED_MOST = 1 << 17 };
 
 void tw_range_counts_release(struct tw_range_counts *counts)
 {
     tw_give(counts->allocator, counts->ranges);
     tw_give(counts->allocator, counts->edges);
     tw_give(counts->allocator, counts->hot);
+    tw_give(counts->allocator, counts->noted);
     tw_map_free(&counts->by_start);
     tw_map_free(&counts->by_from);
     counts->ranges = NULL;
     counts->edges = NULL;
     counts->hot = NULL;
+    counts->noted = NULL;
     counts->hot_room = counts->hot_count = 0;
+    counts->noted_count = counts->noted_room = 0;
     counts->range_count = counts->range_room = counts->edge_count = counts->edge_room = 0;
 }
 
@@ -32,7 +35,7 @@ void tw_range_counts_clear(struct tw_range_counts *counts)
     memset(counts->recent_edges, 0, sizeof counts->recent_edges);
     if (counts->hot_count)
         memset(counts->hot, 0, counts->hot_room * sizeof *counts->hot);
-    counts->hot_count = 0;
+    counts->hot_count = counts->noted_count = 0;
 }
 
 /* Number 0 is none. */
@@ -200,27 +203,72 @@ static inline bool is_hot(const struct tw_hot_range *hot, const struct tw_elemen
     return hot->start == range->start && hot->about == about && hot->length == range->length;
 }
 
-/* The place of a range, made when it is new; NULL when memory is out. */
-static struct tw_hot_range *hot_range(struct tw_range_counts *counts,
-                                      const struct tw_element *range)
+/* A range as it is counted. */
+static inline struct tw_hot_range hot_of(const struct tw_range_counts *counts,
+                                         const struct tw_element *range, uint64_t times)
 {
-    const uint64_t about = about_of(range);
+    return (struct tw_hot_range){ .start = range->start,
+                                  .about = about_of(range),
+                                  .times = times,
+                                  .length = range->length,
+                                  .leads = !counts->without_edges &&
+                                           range->last_kind == TW_LAST_IBR &&
+                                           range->flags & TW_RANGE_EXECUTED };
+}
+
+/* Adds the times of a range to its place, which is made when it is new; NULL when memory is out. */
+static inline struct tw_hot_range *add_range(struct tw_range_counts *counts,
+                                             const struct tw_hot_range *range)
+{
     size_t at;
 
     if (counts->hot_count * 2 >= counts->hot_room && !heat_up(counts))
         return NULL;
-    for (at = hot_place(counts, range->start, about); counts->hot[at].about;
-         at = (at + 1) & (counts->hot_room - 1))
-        if (is_hot(&counts->hot[at], range, about))
-            return &counts->hot[at];
-    counts->hot[at] = (struct tw_hot_range){ .start = range->start,
-                                             .about = about,
-                                             .length = range->length,
-                                             .leads = !counts->without_edges &&
-                                                      range->last_kind == TW_LAST_IBR &&
-                                                      range->flags & TW_RANGE_EXECUTED };
+    for (at = hot_place(counts, range->start, range->about); counts->hot[at].about;
+         at = (at + 1) & (counts->hot_room - 1)) {
+        struct tw_hot_range *hot = &counts->hot[at];
+
+        if (hot->start == range->start && hot->about == range->about &&
+            hot->length == range->length) {
+            hot->times += range->times;
+            return hot;
+        }
+    }
+    counts->hot[at] = *range;
     counts->hot_count++;
     return &counts->hot[at];
+}
+
+/* All that was noted in `from`, which may be the same. */
+static void add_noted(struct tw_range_counts *counts, const struct tw_range_counts *from)
+{
+    enum { SOON = 8 };
+
+    for (size_t i = 0; i < from->noted_count; i++) {
+        if (counts->hot_room && i + SOON < from->noted_count)
+            TW_PREFETCH(&counts->hot[hot_place(counts, from->noted[i + SOON].start,
+                                               from->noted[i + SOON].about)]);
+        if (!add_range(counts, &from->noted[i]))
+            return;
+    }
+}
+
+void tw_range_counts_look_up(struct tw_range_counts *counts)
+{
+    add_noted(counts, counts);
+    counts->noted_count = 0;
+}
+
+static void note(struct tw_range_counts *counts, const struct tw_element *range, uint64_t times)
+{
+    if (counts->noted_count == NOTED_MOST)
+        tw_range_counts_look_up(counts);
+    if (!TW_GROW(counts->allocator, &counts->noted, &counts->noted_room,
+                 counts->noted_count + 1)) {
+        counts->is_out = true;
+        return;
+    }
+    counts->noted[counts->noted_count++] = hot_of(counts, range, times);
 }
 
 static struct tw_element element_of(const struct tw_hot_range *hot)
@@ -263,6 +311,7 @@ void tw_range_counts_settle(struct tw_range_counts *counts)
 {
     struct tw_range_count hot;
 
+    tw_range_counts_look_up(counts);
     for (size_t at = 0; tw_range_counts_hot(counts, &at, &hot);) {
         struct tw_range_count *range = tw_range_counts_range(counts, &hot);
 
@@ -280,14 +329,12 @@ void tw_range_counts_settle(struct tw_range_counts *counts)
 static void take_range(struct tw_range_counts *counts, const struct tw_element *range,
                        uint64_t times)
 {
-    struct tw_hot_range *hot = hot_range(counts, range);
+    const struct tw_hot_range like = hot_of(counts, range, times);
+    const struct tw_hot_range *hot = add_range(counts, &like);
 
     if (counts->has_from)
         arrive(counts, range->start, times);
-    if (!hot)
-        return;
-    hot->times += times;
-    if (hot->leads)
+    if (hot && hot->leads)
         depart(counts, range);
 }
 
@@ -296,13 +343,10 @@ void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_s
 {
     for (size_t i = 0; i < number; i++) {
         const struct tw_element *range = &sums[i].range;
-        struct tw_hot_range *hot;
         struct tw_edge_count *edge;
 
         if (!sums[i].is_edge) {
-            hot = hot_range(counts, range);
-            if (hot)
-                hot->times += sums[i].times;
+            note(counts, range, sums[i].times);
             continue;
         }
         if (counts->without_edges)
@@ -426,21 +470,18 @@ static void add_hot(struct tw_range_counts *counts, const struct tw_range_counts
     while ((counts->hot_count + later->hot_count) * 2 > counts->hot_room)
         if (!heat_up(counts))
             return;
-    for (size_t i = 0; i < later->hot_room && later->hot_count; i++) {
-        const struct tw_element element = element_of(&later->hot[i]);
-        struct tw_hot_range *to = later->hot[i].about ? hot_range(counts, &element) : NULL;
-
-        if (to)
-            to->times += later->hot[i].times;
-    }
+    for (size_t i = 0; i < later->hot_room && later->hot_count; i++)
+        if (later->hot[i].about && !add_range(counts, &later->hot[i]))
+            return;
+    add_noted(counts, later);
 }
 
 /* Nothing was counted yet. */
 static bool is_empty(const struct tw_range_counts *counts)
 {
-    return !counts->hot_count && counts->range_count <= 1 && counts->edge_count <= 1 &&
-           !counts->has_begun && !counts->has_from && !counts->instructions &&
-           !counts->untraced && !counts->missing && !counts->is_out;
+    return !counts->hot_count && !counts->noted_count && counts->range_count <= 1 &&
+           counts->edge_count <= 1 && !counts->has_begun && !counts->has_from &&
+           !counts->instructions && !counts->untraced && !counts->missing && !counts->is_out;
 }
 
 void tw_range_counts_keep_end(struct tw_range_counts *counts)

@@ -92,6 +92,10 @@ struct tw_range_counts {
     struct tw_hot_range *hot; /* not yet in `ranges`: open addressing, at most half full */
     size_t hot_room, hot_count;
     unsigned hot_shift; /* 64 - log2(hot_room) */
+    /* What decoders summed, not yet in `hot`, and perhaps more than once: a thread that counts a segment only notes it, and who
+       adds up the segments looks it up, in one table that stays near. */
+    struct tw_hot_range *noted;
+    size_t noted_count, noted_room;
 };
 
 void tw_range_counts_release(struct tw_range_counts *counts);
@@ -107,6 +111,8 @@ void tw_range_counts_sum(struct tw_range_counts *counts, const struct tw_range_s
                          size_t number);
 /* What was counted goes to `ranges` and `instructions`.  Call it before these are read. */
 void tw_range_counts_settle(struct tw_range_counts *counts);
+/* What was noted is looked up.  Call it before tw_range_counts_hot. */
+void tw_range_counts_look_up(struct tw_range_counts *counts);
 /* The next of those that are not settled, from *at (0 at first) on; false: there is none. */
 bool tw_range_counts_hot(const struct tw_range_counts *counts, size_t *at,
                          struct tw_range_count *range);

@@ -90,10 +90,54 @@ static void pieces_join_to_the_whole(void **state)
     }
 }
 
+/* What decoders summed, in as many pieces: ranges that are given again, and again in another piece. */
+static void sums_join_to_what_their_elements_are(void **state)
+{
+    struct check_random random = check_random_start(0x73756d73);
+    const size_t rounds = check_scale(1000);
+
+    (void)state;
+    for (size_t round = 0; round < rounds; round++) {
+        static struct tw_range_counts whole, sum, piece;
+        struct tw_element elements[ELEMENTS];
+
+        check_case("round %zu", round);
+        memset(&whole, 0, sizeof whole);
+        memset(&sum, 0, sizeof sum);
+        memset(&piece, 0, sizeof piece);
+        whole.without_edges = sum.without_edges = piece.without_edges = true;
+        make_elements(&random, elements);
+        for (size_t i = 0; i < ELEMENTS; i++) {
+            const struct tw_range_sum one = { .range = elements[i],
+                                              .times = 1 + check_random_below(&random, 3) };
+
+            if (elements[i].type != TW_ELEMENT_INSTR_RANGE)
+                continue;
+            for (uint64_t k = 0; k < one.times; k++)
+                tw_range_counts_take(&whole, &elements[i], 1, false);
+            tw_range_counts_sum(&piece, &one, 1);
+            if (check_random_below(&random, 20) == 0) { /* elements come in between */
+                tw_range_counts_take(&whole, &elements[i], 1, false);
+                tw_range_counts_take(&piece, &elements[i], 1, false);
+            }
+            if (check_random_below(&random, 30) == 0) {
+                tw_range_counts_join(&sum, &piece);
+                tw_range_counts_clear(&piece);
+            }
+        }
+        tw_range_counts_join(&sum, &piece);
+        check_same(&sum, &whole);
+        tw_range_counts_release(&whole);
+        tw_range_counts_release(&sum);
+        tw_range_counts_release(&piece);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_join_to_the_whole),
+        cmocka_unit_test(sums_join_to_what_their_elements_are),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
