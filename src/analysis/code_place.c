@@ -123,7 +123,9 @@ static size_t frames_of(void *context, struct tw_source_frame *frames, size_t ro
 bool tw_code_places_of(struct tw_code_places *places, struct tw_code_place *place,
                        struct tw_run *run, const struct tw_part *part)
 {
-    const uint64_t key = tw_hash64((uintptr_t)part->image) ^ (uint64_t)part->who.view.context;
+    /* A view's time moves on where something is mapped anew. */
+    const uint64_t key = tw_hash64(tw_hash64((uintptr_t)part->image) ^ part->who.view.time) ^
+                         (uint64_t)part->who.view.context;
 
     if (!places->last || places->last_key != key) {
         places->last_key = key;
