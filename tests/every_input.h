@@ -3,6 +3,8 @@
    more is given each of the 256 next bytes, and one that has found a packet is done there, as it
    may not know what follows.  Each input ends where memory ends, so a read beyond it is a crash.
 
+   Behind each first byte come all rows of bytes 00, 01, 7f, 80 and ff, too, which are longer.
+
    From the first or second byte on an input also goes on with one and the same byte until the reader
    has a packet: how long one may be is tried with what makes it long. */
 #ifndef TRACKWAY_TESTS_EVERY_INPUT_H
@@ -13,7 +15,9 @@
 
 enum {
     EVERY_INPUT_FEW = 2, /* bytes, in every test run */
-    EVERY_INPUT_MORE = 8 /* bytes that follow a packet and change nothing in it */
+    EVERY_INPUT_MIXED_FEW = 4,
+    EVERY_INPUT_MIXED = 7, /* bytes in a proof, all but the first one a field's extremes */
+    EVERY_INPUT_MORE = 8   /* bytes that follow a packet and change nothing in it */
 };
 
 struct every_tree {
@@ -26,6 +30,7 @@ struct every_tree {
     size_t used; /* bytes of the reader that count */
     size_t depth;
     size_t chained;  /* bytes after which inputs go on with one and the same byte; 0: never */
+    size_t mixed;    /* bytes of inputs whose bytes behind the first are extremes */
     bool is_synced;  /* else a packet may be known by what comes behind it */
     bool is_changed; /* the reader, by the last input */
     uint64_t inputs, packets;
@@ -194,6 +199,18 @@ static inline void every_chain(struct every_tree *tree, size_t size)
     }
 }
 
+/* Goes on with bytes that are a field's extremes, in every order: longer packets than all bytes can be tried of. */
+static inline void every_mixed(struct every_tree *tree, size_t size, size_t end)
+{
+    static const uint8_t bytes[] = { 0x00, 0x01, 0x7f, 0x80, 0xff };
+
+    for (size_t i = 0; i < LENGTH(bytes); i++) {
+        tree->bytes[size] = bytes[i];
+        if (every_one(tree, size + 1) && size + 1 < end)
+            every_mixed(tree, size + 1, end);
+    }
+}
+
 static inline void every_branch(struct every_tree *tree, size_t size)
 {
     for (unsigned byte = 0; byte < 256; byte++) {
@@ -205,6 +222,8 @@ static inline void every_branch(struct every_tree *tree, size_t size)
         tree->bytes[size] = (uint8_t)byte;
         if (size + 1 == tree->chained)
             every_chain(tree, size + 1);
+        if (size == 0 && tree->mixed > 1)
+            every_mixed(tree, 1, tree->mixed);
     }
 }
 
@@ -243,6 +262,7 @@ static inline void every_input(void **state)
     if (asked)
         tree->depth = strtoul(asked, NULL, 10);
     tree->chained = tree->depth == EVERY_INPUT_FEW ? 1 : 2;
+    tree->mixed = asked ? EVERY_INPUT_MIXED : EVERY_INPUT_MIXED_FEW;
     tree->end = guarded_new();
     assert_non_null(tree->end);
     tree->got = tree->reader.packets;
