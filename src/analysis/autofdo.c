@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "base/memory.h"
+#include "run/run.h"
 
 /* What is under way in a stream: a run of code without a taken branch, and the branch that ended the
    one before it. */
@@ -99,7 +100,10 @@ static bool take_files(struct tw_autofdo *autofdo)
     for (size_t i = 0; i < tw_perf_file_count(autofdo->perf); i++) {
         const struct tw_perf_file *file = tw_perf_file(autofdo->perf, i);
 
-        if (!tw_autofdo_add_file(autofdo, file->name, file->build_id, file->build_id_size))
+        uint8_t id[20];
+        const size_t size = tw_run_file_id(id, file);
+
+        if (!tw_autofdo_add_file(autofdo, file->name, id, (uint8_t)size))
             return false;
     }
     return true;

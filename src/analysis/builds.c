@@ -4,10 +4,9 @@
 
 #include <string.h>
 
-#include <trackway/perfdata.h>
-
 #include "base/fault.h"
 #include "base/memory.h"
+#include "run/run.h"
 
 void tw_builds_release(struct tw_builds *builds)
 {
@@ -54,13 +53,13 @@ static struct tw_build *put(struct tw_builds *builds, const char *file, bool *is
     return &builds->items[at];
 }
 
-bool tw_builds_note(struct tw_builds *builds, const char *file)
+bool tw_builds_note(struct tw_builds *builds, const struct tw_run *run, const char *file)
 {
     bool is_there = true;
     struct tw_build *build = file ? put(builds, file, &is_there) : NULL;
 
     if (build && !is_there)
-        build->id_size = (uint8_t)tw_perf_build_id(build->id, file);
+        build->id_size = (uint8_t)tw_run_object_id(run, build->id, file);
     return build || !file;
 }
 

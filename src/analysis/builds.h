@@ -7,6 +7,8 @@
 
 #include "analysis/saved.h"
 
+struct tw_run;
+
 struct tw_build {
     char *file;
     uint8_t id[20];
@@ -20,9 +22,9 @@ struct tw_builds {
 };
 
 void tw_builds_release(struct tw_builds *builds);
-/* A file that a result speaks of (NULL: none); one that is new is looked for at its path, for its build
-   ID.  False: no memory. */
-bool tw_builds_note(struct tw_builds *builds, const char *file);
+/* A file that a result speaks of (NULL: none); of one that is new the build ID is asked for: of what the run (or NULL) found
+   for it, else of what is at its path.  False: no memory. */
+bool tw_builds_note(struct tw_builds *builds, const struct tw_run *run, const char *file);
 /* TW_E_ARGUMENT: a file is of another build there. */
 enum tw_status tw_builds_add(struct tw_builds *builds, const struct tw_builds *other,
                              struct tw_fault *fault);

@@ -33,7 +33,7 @@ void tw_calls_stats_add(struct tw_calls_stats *to, struct tw_calls_stats *from)
 static bool note_builds(struct tw_calls *calls)
 {
     for (size_t i = 1; i < calls->functions.count; i++)
-        if (!tw_builds_note(&calls->builds, calls->functions.items[i].object))
+        if (!tw_builds_note(&calls->builds, calls->run, calls->functions.items[i].object))
             return false;
     return true;
 }

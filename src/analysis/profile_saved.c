@@ -16,7 +16,7 @@ enum { ROW_SIZE = 19 * 8, BRANCH_SIZE = 4 * 8, TARGET_SIZE = 5 * 8 };
 static bool note_builds(struct tw_profiler *profile)
 {
     for (size_t i = 0; i < profile->row_count; i++)
-        if (!tw_builds_note(&profile->builds, profile->rows[i].object))
+        if (!tw_builds_note(&profile->builds, profile->code.run, profile->rows[i].object))
             return false;
     return true;
 }

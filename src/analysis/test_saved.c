@@ -377,7 +377,7 @@ static void builds_are_in_order(void **state)
 
         check_case("note %u: file %u", i, number);
         (void)snprintf(name, sizeof name, "/nowhere/file%02u", number);
-        CHECK(tw_builds_note(&builds, name));
+        CHECK(tw_builds_note(&builds, NULL, name));
         is_noted[number] = true;
         for (unsigned k = 0; k < FILES; k++) {
             if (!is_noted[k])

@@ -385,18 +385,37 @@ const char *tw_run_object(struct tw_run *run, uint64_t *offset, const struct tw_
     return tw_perf_file(run->perf, map->file)->name;
 }
 
+size_t tw_run_file_id(uint8_t id[20], const struct tw_perf_file *file)
+{
+    if (!file->build_id_size)
+        return file->state == TW_PERF_FILE_FOUND ? tw_perf_build_id(id, file->path) : 0;
+    memcpy(id, file->build_id, file->build_id_size);
+    return file->build_id_size;
+}
+
+size_t tw_run_object_id(const struct tw_run *run, uint8_t id[20], const char *object)
+{
+    bool is_mapped = false;
+    size_t size = 0;
+
+    for (size_t i = 0; run && run->perf && i < tw_perf_file_count(run->perf) && !size; i++) {
+        const struct tw_perf_file *file = tw_perf_file(run->perf, i);
+
+        if (strcmp(file->name, object) != 0)
+            continue;
+        is_mapped = true;
+        size = tw_run_file_id(id, file);
+    }
+    return is_mapped ? size : tw_perf_build_id(id, object);
+}
+
 size_t tw_run_build_id(struct tw_run *run, uint8_t id[20], const struct tw_part *part,
                        uint64_t address)
 {
     const struct tw_perf_map *map = map_of(run, part, address);
     const struct tw_perf_file *file = map ? tw_perf_file(run->perf, map->file) : NULL;
 
-    if (!file)
-        return 0;
-    if (!file->build_id_size)
-        return file->state == TW_PERF_FILE_FOUND ? tw_perf_build_id(id, file->path) : 0;
-    memcpy(id, file->build_id, file->build_id_size);
-    return file->build_id_size;
+    return file ? tw_run_file_id(id, file) : 0;
 }
 
 size_t tw_run_frames(struct tw_run *run, struct tw_source_frame *frames, size_t room,

@@ -203,6 +203,9 @@ void tw_names_load(struct tw_run *run);
    0: not known. */
 size_t tw_run_build_id(struct tw_run *run, uint8_t id[20], const struct tw_part *part,
                        uint64_t address);
+/* The same of a file of perf.data; and of one by its name, which is looked for at that path where none is mapped that is named so. */
+size_t tw_run_file_id(uint8_t id[20], const struct tw_perf_file *file);
+size_t tw_run_object_id(const struct tw_run *run, uint8_t id[20], const char *object);
 /* From where up to where around an address tw_run_symbols gives the same symbols. */
 void tw_names_reach(struct tw_run *run, uint64_t *first, uint64_t *end,
                     const struct tw_part *part, uint64_t address);
