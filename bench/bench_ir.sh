@@ -41,6 +41,7 @@ frame/made/all-ids                     made/etmv4,kib=128           all-ids
 etmv4/bugfix-exact-match-part/packets  bugfix-exact-match-part      packets
 etmv4/bugfix-exact-match-part/warm     bugfix-exact-match-part      warm
 etmv4/bugfix-exact-match-part/new      bugfix-exact-match-part      new
+etmv4/bugfix-exact-match-part/counted  bugfix-exact-match-part      counted
 etmv4/juno-uname-001/warm              juno-uname-001               warm
 etmv4/juno-uname-002/warm              juno-uname-002               warm
 etmv4/juno_r1_1/warm                   juno_r1_1:ETB_0              warm
@@ -136,6 +137,21 @@ if [ -d "$small" ]; then
 else
     echo "# start: skipped, no corpus"
 fi
+
+# lines NAME SNAPSHOT WORD...: a whole listing, for each of its lines.
+lines() {
+    name=$1 snapshot=$2
+    shift 2
+    [ -d "$snapshot" ] || { echo "# $name: skipped, no corpus"; return; }
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "${folder%/*}/trackway" "$@" "$snapshot" -q \
+        2>"$folder/ir-log" | wc -l >"$folder/ir-out"
+    echo "$(sed -n 's/.*Collected : *//p' "$folder/ir-log") $(cat "$folder/ir-out")" |
+        awk -v name="$name" '{ printf "%-42s %9.1f\n", name, $1 / $2 }' | tee -a "$results"
+}
+part=${TRACKWAY_CORPUS:-../shared/corpus}/coresight/snapshots/bugfix-exact-match-part
+echo "# lines: host instructions of a whole listing, for each line"
+lines lines/elements "$part" decode
+lines lines/instructions "$part" decode --instructions
 
 case $mode in
 --write)

@@ -140,7 +140,9 @@ TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const 
                     newest = at - 1;
                 continue;
             }
-            index = tw_position_on(&position, at);
+            /* Sources that take turns have short stretches, mostly without an auxiliary byte. */
+            index =
+                is_marked ? tw_position_short(&position, at) : tw_position_on(&position, at);
             before = out;
             out = tw_track_atoms(follow, &track, out, atoms, index);
             at++;

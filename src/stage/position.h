@@ -114,6 +114,13 @@ TW_INLINE uint64_t tw_position_on(const struct tw_position_line *line, const uin
     return address + line->delta + ((address * line->scale + line->bias) >> TW_POSITION_SHIFT);
 }
 
+/* The same where bytes mostly lie together. */
+TW_INLINE uint64_t tw_position_short(const struct tw_position_line *line, const uint8_t *at)
+{
+    return TW_LIKELY(!line->scale) ? (uint64_t)(uintptr_t)at + line->delta
+                                   : tw_position_on(line, at);
+}
+
 /* The capture offset of a stream offset. */
 TW_INLINE uint64_t tw_position_at(struct tw_position *position, uint64_t offset)
 {
@@ -148,6 +155,15 @@ static inline struct tw_stretch tw_position_stretch(struct tw_position *position
                                         ? next
                                         : position->until,
                                 .end = tw_position_place_end(position) };
+}
+
+/* Whether one of the places is a discontinuity. */
+static inline bool tw_position_has_gap(const struct tw_place *places, size_t count)
+{
+    for (; count > 0; count--, places++)
+        if (places->is_discontinuity)
+            return true;
+    return false;
 }
 
 /* The first discontinuity at or after stream offset `from` (and before or at `until`, where a

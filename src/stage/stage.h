@@ -80,7 +80,7 @@ static inline void tw_stage_add_mark(struct tw_stage *stage, const struct tw_ele
             .released = index + 1,
             .first = (size_t)(first - stage->output->batch->elements),
         };
-    stage->marked_until = tw_position_place_end(&stage->position);
+    stage->marked_until = stage->position.until; /* no further than its place */
 }
 
 /* Notes that the packet whose last byte is at this stream offset and index released the elements

@@ -171,8 +171,7 @@ void tw_branch_refresh(struct tw_branch *branch)
         branch->stream.bytes = nothing;
     branch->has_gaps = /* bytes without frames tell of none */
         (branch->part || tree->unframer || tree->has_gaps) &&
-        tw_position_discontinuity(branch->stream.places, branch->stream.place_count, 0,
-                                  UINT64_MAX) != UINT64_MAX;
+        tw_position_has_gap(branch->stream.places, branch->stream.place_count);
     tw_position_init(&branch->position, branch->stream.places, branch->stream.place_count);
     branch->knows_gap = false;
     branch->is_idle = branch->is_read_idle = false;
