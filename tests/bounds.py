@@ -214,6 +214,17 @@ def gdb_packets(tool, n):
     return path.stat().st_size, ["gdb", "--serve", harness.ROOT / "tests/captures/demo"]
 
 
+def exported(form):
+    """Every other instruction a call of the next but one: a function and an edge of the graph for every eight bytes of code."""
+    def make(tool, n):
+        tool.write("image", struct.pack("<II", 0x94000002, 0xd503201f) * n)
+        trace = tool.write("c.bin", BEGIN + b"\x85" + a64(0x100000) + b"\x30" + b"\xd4" * (n // 24))
+        return trace.stat().st_size + 8 * n, ["calls", "c.bin", "--protocol", "etmv4", "--config", registers(), "--image", "image@0x100000",
+                                              "-q", "--format", form]
+    make.__name__ = f"exported_{form}"
+    return make
+
+
 # Kind of input, how many units of it, host instructions for each byte, bytes of memory for each byte.
 BOUNDS = [
     (random_bytes, 4000, 4000, 4096), (atoms, 1000, 60000, 4096),
@@ -223,6 +234,7 @@ BOUNDS = [
     (ntrace_bytes, 4000, 1000, 4096), (itm_bytes, 4000, 2000, 4096), (stm_bytes, 4000, 1000, 4096),
     (elf_segments, 4000, 120, 200), (snapshot_dumps, 1000, 500, 200), (snapshot_buffers, 400, 2500, 400),
     (saved_coverage, 4000, 100, 100), (parts_file, 4000, 100, 100), (gdb_packets, 4000, 5000, 4096),
+    *((exported(form), 400, 5000, 4096) for form in ("jsonl", "callgrind", "dot")),
 ]
 MEMORY_BASE = 48 << 20  # of a run that does nothing, with room for large pages
 
