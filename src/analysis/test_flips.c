@@ -9,6 +9,7 @@
 
 #include "analysis/test_want.h"
 #include "tree/test_made.h"
+#include "tree/test_recording.h"
 
 enum { FLIPS_MOST = 16, CAPTURE_MOST = 48 << 10, BUFFERS_MOST = 4 };
 
@@ -73,7 +74,8 @@ struct ways {
     struct tw_tree *elements, *counting;
     struct tw_edge_map *map;
     struct want want, got; /* `got`: of the tree that counts */
-    uint64_t edges;
+    uint64_t edges, left_out;
+    bool has_data; /* packets may be of data */
 };
 
 static void check_ways(struct ways *ways, const uint8_t *bytes, size_t size)
@@ -84,6 +86,12 @@ static void check_ways(struct ways *ways, const uint8_t *bytes, size_t size)
     tw_tree_reset(ways->elements, 0);
     tw_tree_reset(ways->counting, 0);
     want_all(&ways->want, ways->elements, bytes, size);
+    /* A packet of data that makes no sense breaks what elements tell of the flow, and not the path: it may come between an
+       indirect branch and where it led, an edge that counting knows. */
+    if (ways->has_data && ways->want.doubted) {
+        ways->left_out++;
+        return;
+    }
     want_all(&ways->got, ways->counting, bytes, size);
     check_counts(&ways->got, &ways->want);
     CHECK_EQ(tw_edge_map_take(ways->map, map, bytes, size, &result), TW_OK);
@@ -133,7 +141,7 @@ static void made_streams(void **state)
         made_subject_open(&subject, &made_kinds[i], NULL);
         if (subject.setup.protocol->flags & TW_PROTOCOL_FOLLOWS) {
             begin_made(&ways, &subject.source);
-            for (size_t k = 0; k < check_scale(400); k++) {
+            for (size_t k = 0; k < check_scale(2000); k++) {
                 made_stream(&stream, &subject.setup, &random,
                             300 + check_random_below(&random, 3000), false);
                 flip(stream.bytes, stream.size, &random);
@@ -144,6 +152,45 @@ static void made_streams(void **state)
         }
         made_subject_close(&subject);
     }
+}
+
+/* Runs of programs: most of what a decoder does, it does fast here. */
+static void recordings(void **state)
+{
+    static struct ways ways;
+    static uint8_t flipped[RECORDING_SIZE];
+    const struct tw_region region = { .size = sizeof region, .address = BASE, .length = CODE };
+    struct check_random random = check_random_start(1911);
+    uint64_t tried = 0, left_out = 0;
+
+    (void)state;
+    for (size_t kind = 0; kind < LENGTH(recording_kinds); kind++)
+        for (size_t i = 0; i < check_scale(60); i++) {
+            struct recording *recording = recording_of(kind, &random);
+            struct tw_tree_source source = { .size = sizeof source,
+                                             .protocol = recording_kinds[kind].protocol,
+                                             .text = recording->text };
+
+            CHECK_CASE(source.protocol);
+            CHECK_EQ(tw_image_new(&source.image, NULL, NULL), TW_OK);
+            CHECK_EQ(tw_image_add(source.image, &region, recording->program.code), TW_OK);
+            begin_made(&ways, &source);
+            ways.has_data = kind == 0; /* E-Trace */
+            for (unsigned k = 0; k < 6; k++, tried++) {
+                memcpy(flipped, recording->bytes, recording->size);
+                if (k)
+                    flip(flipped, recording->size, &random);
+                check_ways(&ways, flipped, recording->size);
+            }
+            CHECK(ways.edges > 0);
+            left_out += ways.left_out;
+            free_ways(&ways);
+            tw_image_free(source.image);
+            free(recording);
+        }
+    print_message("%llu of %llu left out\n", (unsigned long long)left_out,
+                  (unsigned long long)tried);
+    CHECK(left_out < tried / 4);
 }
 
 /* ---- captures ---- */
@@ -182,7 +229,7 @@ static uint64_t try_buffer(const struct tw_capture *capture, uint32_t buffer,
     CHECK_EQ(tw_capture_tree(&ways.elements, capture, buffer, NULL, NULL), TW_OK);
     CHECK_EQ(tw_capture_tree(&ways.counting, capture, buffer, &counting, NULL), TW_OK);
     CHECK_EQ(tw_edge_map_new(&ways.map, &map, NULL), TW_OK);
-    for (size_t i = 0; i < check_scale(30); i++) {
+    for (size_t i = 0; i < check_scale(100); i++) {
         memcpy(flipped, whole, size);
         flip(flipped, size, random);
         check_ways(&ways, flipped, size);
@@ -231,6 +278,7 @@ static void snapshots(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(made_streams),
+                                        cmocka_unit_test(recordings),
                                         cmocka_unit_test(snapshots) };
 
     return cmocka_run_group_tests_name("flips", tests, NULL, NULL);
