@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-enum { RUNS = 3 };
+enum { RUNS = 15 };
 
 #define STACKCOLLAPSE "/usr/lib/perf-core/scripts/python/stackcollapse.py"
 
