@@ -297,12 +297,13 @@ static size_t give_runs(struct tw_hart *hart, const struct encoder *to, size_t c
 
 static enum tw_status give_batch(const struct encoder *to, const struct tw_hart_batch *batch)
 {
-    const struct tw_etrace_block *last = &batch->blocks[batch->count - 1];
+    const struct tw_etrace_block *last;
 
     TW_TRY(to->etrace ? tw_etrace_unit_retire(to->etrace, batch->blocks, batch->count)
                       : tw_ntrace_unit_retire(to->ntrace, batch->blocks, batch->count));
     if (!batch->repeats)
         return TW_OK;
+    last = &batch->blocks[batch->count - 1];
     return to->etrace ? tw_etrace_unit_repeat(to->etrace, last, batch->repeats, batch->step)
                       : tw_ntrace_unit_repeat(to->ntrace, last, batch->repeats, batch->step);
 }
