@@ -87,14 +87,15 @@ def main():
     work = folder / "view-work"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    tool = Tool(str(folder.parent / "trackway"), work)
     logs = pathlib.Path(os.environ.get("TRACKWAY_CORPUS") or ROOT / ".." / "shared" / "corpus") / "exec" / "logs"
-    for what, needs in ((lambda: report_memory(tool, logs), "report/memory"), (lambda: report_page(tool), "report/open-ms"),
-                        (lambda: serve(tool, folder), "serve"), (lambda: static_page(tool), "static")):
+    for what, name in ((lambda tool: report_memory(tool, logs), "report/memory"), (report_page, "report/open-ms"),
+                       (lambda tool: serve(tool, folder), "serve"), (static_page, "static")):
+        own = work / name.replace("/", "-")
+        own.mkdir()
         try:
-            what()
+            what(Tool(str(folder.parent / "trackway"), own))
         except (Skip, FileNotFoundError) as why:
-            print(f"# {needs}: skipped, {why}")
+            print(f"# {name}: skipped, {why}")
     shutil.rmtree(work)
 
 
