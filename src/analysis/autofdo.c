@@ -99,7 +99,6 @@ static bool take_files(struct tw_autofdo *autofdo)
 {
     for (size_t i = 0; i < tw_perf_file_count(autofdo->perf); i++) {
         const struct tw_perf_file *file = tw_perf_file(autofdo->perf, i);
-
         uint8_t id[20];
         const size_t size = tw_run_file_id(id, file);
 

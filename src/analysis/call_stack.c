@@ -57,8 +57,7 @@ static const struct tw_function *about(const struct tw_call_machine *machine, ui
 
 uint32_t tw_call_name(struct tw_call_machine *machine, uint64_t address)
 {
-    struct tw_unnamed_code *recent =
-        &machine->unnamed[(address >> 2 ^ address >> 12) % TW_LENGTH(machine->unnamed)];
+    struct tw_unnamed_code *recent = tw_call_unnamed(machine, address);
 
     recent->address = address;
     recent->function = tw_functions_made(machine->functions, TW_FUNCTION_UNNAMED, 0, address);

@@ -231,13 +231,18 @@ void tw_call_arrive(struct tw_call_machine *machine, struct tw_call_stack *stack
 /* Control came to an address where nothing was executed yet: an exception came first. */
 void tw_call_reach(struct tw_call_machine *machine, struct tw_call_stack *stack, uint64_t index,
                    const struct tw_flow_range *to);
+/* Where the number of code without a symbol may be found again, by its address: a guess. */
+static inline struct tw_unnamed_code *tw_call_unnamed(struct tw_call_machine *machine,
+                                                      uint64_t address)
+{
+    return &machine->unnamed[(address >> 2 ^ address >> 12) % TW_LENGTH(machine->unnamed)];
+}
 /* The number for code that control comes to: code without a symbol is named by where that is. */
 uint32_t tw_call_name(struct tw_call_machine *machine, uint64_t address);
 static inline uint32_t tw_call_named(struct tw_call_machine *machine, uint32_t function,
                                      uint64_t address)
 {
-    const struct tw_unnamed_code *recent =
-        &machine->unnamed[(address >> 2 ^ address >> 12) % TW_LENGTH(machine->unnamed)];
+    const struct tw_unnamed_code *recent = tw_call_unnamed(machine, address);
 
     if (function != TW_FUNCTION_ANY)
         return function;

@@ -81,8 +81,7 @@ const struct tw_isa_group tw_a64_groups[TW_A64_GROUPS] = {
 };
 /* clang-format on */
 
-/* In instructions, from the branch itself. */
-/* Which bits hold the distance of a direct branch. */
+/* Which bits hold the distance of a direct branch: in instructions, from the branch itself. */
 static const struct {
     uint8_t high, low;
 } fields[] = {
