@@ -14,7 +14,6 @@ enum {
     DEFAULT_RANGE_LIMIT = 1048576,
     RANGE_LIMIT_MAX = 1 << 28, /* a range's length in bytes fits 32 bits */
     FIRST_ROOM = 512,
-    LARGE_ROOM = 8192, /* a program of some size: one large step spares it several copies */
     FIRST_SLOT_BITS = 10,
     FIRST_SLOTS = 1 << FIRST_SLOT_BITS,
     SLOT_GROWTH_BITS = 2
@@ -89,13 +88,25 @@ bool tw_blocks_grow(const struct tw_blocks *blocks, void **items, size_t *room, 
     return true;
 }
 
+/* A block's ways are set when it is made: the rest is not touched. */
+static bool grow_quiet(struct tw_blocks *blocks)
+{
+    struct tw_quiet_way *larger = tw_take_more(blocks->code->config.allocator, blocks->quiet,
+                                               2 * blocks->room * sizeof *larger);
+
+    if (!larger)
+        return false;
+    if (!blocks->quiet)
+        memset(larger, 0, sizeof *larger * 2 * TW_BLOCK_FIRST);
+    blocks->quiet = larger;
+    return true;
+}
+
 /* Room for one more block.  Growth by large steps: each step touches new memory for all of them. */
 static bool grow_room(struct tw_blocks *blocks)
 {
     const struct tw_allocator *allocator = blocks->code->config.allocator;
-    const size_t wanted = blocks->room == 0            ? FIRST_ROOM
-                          : blocks->room == LARGE_ROOM ? blocks->room * 16
-                                                       : blocks->room * 4;
+    const size_t wanted = blocks->room ? blocks->room * 4 : FIRST_ROOM;
     const size_t room = wanted < TW_BLOCKS_MAX ? wanted : TW_BLOCKS_MAX;
     const struct tw_code *code = blocks->code;
     struct tw_block *larger = blocks->blocks == code->no_blocks ? NULL : blocks->blocks;
@@ -110,9 +121,7 @@ static bool grow_room(struct tw_blocks *blocks)
         return false;
     blocks->more = larger_more;
     blocks->room = room;
-    return (!code->sums || tw_sums_grow(blocks)) &&
-           (!code->quiet || tw_blocks_grow(blocks, (void **)&blocks->quiet, &blocks->quiet_room,
-                                           2 * room, sizeof *blocks->quiet));
+    return (!code->sums || tw_sums_grow(blocks)) && (!code->quiet || grow_quiet(blocks));
 }
 
 static void set_links(const struct tw_code_config *config, struct tw_block *block,
@@ -131,8 +140,6 @@ static void set_links(const struct tw_code_config *config, struct tw_block *bloc
 
 static void drop_blocks(struct tw_blocks *blocks)
 {
-    if (blocks->quiet)
-        memset(blocks->quiet, 0, 2 * (size_t)blocks->count * sizeof *blocks->quiet);
     blocks->count = TW_BLOCK_FIRST;
     tw_map_clear(&blocks->checkpoints);
     memset(blocks->slots, 0, blocks->slot_room * sizeof *blocks->slots);
@@ -166,6 +173,8 @@ static uint32_t new_block(struct tw_blocks *blocks, uint64_t address, uint8_t is
     blocks->blocks[number] =
         (struct tw_block){ .start = address, .type = TW_ELEMENT_INSTR_RANGE, .isa = isa };
     blocks->more[number] = (struct tw_block_more){ .it_open = it_open & 7u };
+    if (blocks->quiet)
+        memset(&blocks->quiet[2 * (size_t)number], 0, 2 * sizeof *blocks->quiet);
     tw_block_build(blocks, number);
     set_links(&code->config, &blocks->blocks[number], &blocks->more[number]);
     blocks->count++;

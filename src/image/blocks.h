@@ -148,7 +148,6 @@ struct tw_blocks {
     struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WORDS + word */
     size_t step_room;
     struct tw_quiet_way *quiet; /* quiet.h: of all blocks, where some are left out */
-    size_t quiet_room;
 };
 
 struct tw_sums;

@@ -10,7 +10,7 @@
 #include "run/run.h"
 
 enum {
-    WINDOW = 1 << 20,
+    WINDOW = 1 << 18,       /* what is taken out of its frames stays near */
     SMALL_WINDOW = 1 << 16, /* where little is wanted */
     THREADS_MAX = 256,
     READERS_AHEAD = 32,     /* more are not decoded ahead */
