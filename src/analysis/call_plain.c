@@ -122,6 +122,14 @@ static inline void settle(struct tw_call_machine *machine, struct tw_call_stack 
     tw_call_flush(machine, stack);
 }
 
+/* One of the cases that a jump through a register leads to inside the function of the top frame, to which no frame returns. */
+static inline bool is_case(const struct passed *passed, const struct tw_flow_range *to,
+                           uint32_t function)
+{
+    return passed->transfer == TW_TRANSFER_INDIRECT && to->lacks_call_before && !to->is_entry &&
+           to->function == function;
+}
+
 /* A return to where the top frame was called from, where nobody is told of it. */
 static inline bool return_again(struct tw_call_machine *machine, struct tw_call_stack *stack,
                                 const struct tw_element *range, const struct tw_flow_range *to,
@@ -212,7 +220,8 @@ size_t tw_call_take_quietly(struct tw_call_machine *machine, struct tw_call_stac
         if (passed.transfer > TW_TRANSFER_JUMP || to->function != function) {
             if (passed.transfer == TW_TRANSFER_INDIRECT && !to->knows_before)
                 tw_flow_ranges_look_before(&machine->ranges, to, range, place);
-            if (!(passed.transfer == TW_TRANSFER_RETURN && !is_told &&
+            if (!is_case(&passed, to, function) &&
+                !(passed.transfer == TW_TRANSFER_RETURN && !is_told &&
                   return_again(machine, stack, range, to, &passed)) &&
                 !(passed.transfer == TW_TRANSFER_CALL && !is_told &&
                   call_again(machine, stack, range, to, &passed)) &&

@@ -90,15 +90,15 @@ struct tw_call_stack {
     struct tw_call_log *log; /* what came before is not known: call_log.h; else NULL */
     struct tw_call_frame *frames;
     size_t count, room;
+    uint64_t pending; /* instructions of the top frame that its node does not have yet */
     struct tw_call_tree tree; /* of this stack since the last gap or merge */
     uint32_t root;            /* stands for the callers that are not known */
     int32_t outer; /* callers that returns have shown: the level of the first frame, negated */
     struct tw_departure left;
     struct tw_exception exception;
     uint64_t instructions;
-    uint64_t pending; /* instructions of the top frame that its node does not have yet */
-    uint32_t thread;  /* number */
-    uint32_t stream;  /* that it ran in last, and how many gaps that had by then */
+    uint32_t thread; /* number */
+    uint32_t stream; /* that it ran in last, and how many gaps that had by then */
     uint64_t gaps;
     bool has_begun;  /* something was executed since the last gap */
     bool has_gap;    /* ... before what comes next */
