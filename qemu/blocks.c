@@ -90,6 +90,15 @@ static bool is_wide_t32(uint32_t code)
     return (code & 0xffff) >> 11 >= 0x1d;
 }
 
+/* T32 of two bytes, perhaps, that seems to have four: in front of an instruction that reaches into the next page QEMU ends a block, and the half that
+   it looked at to find that out counts to the last instruction before. */
+static bool may_be_narrow(const struct raw *raw)
+{
+    enum { SMALLEST_PAGE = 1024 };
+
+    return raw->address % SMALLEST_PAGE == SMALLEST_PAGE - 4 && is_wide_t32(raw->code >> 16);
+}
+
 /* QEMU does not say in which state of a 32-bit processor code runs.  An instruction of two bytes or at an
    odd halfword is T32; one that T32 has no four-byte form for is A32.  What is left, every instruction
    four bytes long and thinkable in both, is what led there, what the code before it is, or what it looks like. */
@@ -105,7 +114,7 @@ static uint8_t arm_isa(const struct qemu_plugin_tb *translated, size_t count)
         if (i + 1 == count &&
             qemu_plugin_insn_size(qemu_plugin_tb_get_insn(translated, i)) == 2)
             return TW_ISA_T32;
-        if (!is_wide_t32(raw.code))
+        if (!is_wide_t32(raw.code) && !(i + 1 == count && may_be_narrow(&raw)))
             return TW_ISA_A32;
     }
     return TW_ISA_UNKNOWN;
