@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "image/build.h"
+#include "image/build_a64.h"
 #include "image/image.h"
 #include "image/quiet.h"
 #include "image/sums.h"
@@ -30,7 +30,7 @@ static size_t free_slot(const struct tw_blocks *blocks, uint64_t hash)
 }
 
 /* Puts a block where it is looked for; it is not there yet. */
-static uint32_t put_slot(struct tw_blocks *blocks, uint32_t number)
+static void put_slot(struct tw_blocks *blocks, uint32_t number)
 {
     const struct tw_block *block = &blocks->blocks[number];
     const struct tw_block_more *more = &blocks->more[number];
@@ -38,7 +38,6 @@ static uint32_t put_slot(struct tw_blocks *blocks, uint32_t number)
     const uint32_t index = more->end == TW_BLOCK_WAYPOINT ? number : number | TW_BLOCK_BROKEN;
 
     blocks->slots[free_slot(blocks, hash)] = index | tw_slot_tag(hash);
-    return index;
 }
 
 /* The slot that will be looked for next, when a block is met for the first time. */
@@ -124,20 +123,6 @@ static bool grow_room(struct tw_blocks *blocks)
     return (!code->sums || tw_sums_grow(blocks)) && (!code->quiet || grow_quiet(blocks));
 }
 
-static void set_links(const struct tw_code_config *config, struct tw_block *block,
-                      const struct tw_block_more *more)
-{
-    block->next[0] = block->next[1] = TW_NEXT_UNKNOWN;
-    if (more->is_indirect)
-        block->next[1] = TW_NEXT_NEEDED;
-    if ((config->links_are_special && more->is_link) ||
-        (config->exception_returns_are_special && more->is_exception_return))
-        block->next[1] = TW_NEXT_SPECIAL;
-    if (config->check_atoms && !(block->flags & TW_RANGE_CONDITIONAL) &&
-        more->end == TW_BLOCK_WAYPOINT)
-        block->next[0] = TW_NEXT_SPECIAL;
-}
-
 static void drop_blocks(struct tw_blocks *blocks)
 {
     blocks->count = TW_BLOCK_FIRST;
@@ -154,41 +139,84 @@ static void drop_all(struct tw_code *code)
     code->epoch++;
 }
 
-static uint32_t new_block(struct tw_blocks *blocks, uint64_t address, uint8_t isa,
-                          uint8_t it_open)
+/* Room for one block more than `limit`. */
+static bool make_room(struct tw_blocks *blocks)
+{
+    if (blocks->count >= TW_BLOCKS_MAX)
+        drop_all(blocks->code);
+    if ((blocks->count >= blocks->room && !grow_room(blocks)) ||
+        (blocks->count >= blocks->slot_room / 2 && !grow_slots(blocks))) {
+        blocks->code->out_of_memory = true;
+        return false;
+    }
+    blocks->limit =
+        (uint32_t)(blocks->room < blocks->slot_room / 2 ? blocks->room : blocks->slot_room / 2);
+    return true;
+}
+
+/* The block is not there: its slot, the free one at `slot`, is filled. */
+TW_INLINE uint32_t new_block(struct tw_blocks *blocks, size_t slot, uint64_t address,
+                             uint8_t isa, uint8_t it_open)
 {
     struct tw_code *code = blocks->code;
-    uint32_t number;
+    const uint64_t hash = tw_blocks_hash(address, isa, it_open);
+    uint32_t number, index = 0;
 
-    if (code->out_of_memory)
+    if (TW_UNLIKELY(code->out_of_memory))
         return 0;
-    if (blocks->count >= TW_BLOCKS_MAX)
-        drop_all(code);
-    number = blocks->count;
-    if ((number >= blocks->room && !grow_room(blocks)) ||
-        (number >= blocks->slot_room / 2 && !grow_slots(blocks))) {
-        code->out_of_memory = true;
-        return 0;
+    if (TW_UNLIKELY(blocks->count >= blocks->limit)) {
+        if (!make_room(blocks))
+            return 0;
+        slot = free_slot(blocks, hash);
     }
-    blocks->blocks[number] =
-        (struct tw_block){ .start = address, .type = TW_ELEMENT_INSTR_RANGE, .isa = isa };
-    blocks->more[number] = (struct tw_block_more){ .it_open = it_open & 7u };
+    number = blocks->count;
     if (blocks->quiet)
         memset(&blocks->quiet[2 * (size_t)number], 0, 2 * sizeof *blocks->quiet);
-    tw_block_build(blocks, number);
-    set_links(&code->config, &blocks->blocks[number], &blocks->more[number]);
-    blocks->count++;
+    if (isa == TW_ISA_A64 && TW_LIKELY(code->is_simple_a64))
+        index = tw_block_build_a64(blocks, number, address);
+    if (isa != TW_ISA_A64 || TW_UNLIKELY(!index))
+        index = tw_block_build(blocks, number, address, isa, it_open);
+    blocks->count = number + 1;
     expect(blocks, blocks->more[number].target, isa);
     expect(blocks, address + blocks->blocks[number].length, isa);
-    return put_slot(blocks, number);
+    blocks->slots[slot] = index | tw_slot_tag(hash);
+    return index;
+}
+
+/* A64 is most of what is decoded: apart, so that the compiler knows it. */
+static TW_NOINLINE uint32_t new_a64(struct tw_blocks *blocks, size_t slot, uint64_t address)
+{
+    return new_block(blocks, slot, address, TW_ISA_A64, 0);
+}
+
+static TW_NOINLINE uint32_t new_other(struct tw_blocks *blocks, size_t slot, uint64_t address,
+                                      uint8_t isa, uint8_t it_open)
+{
+    return new_block(blocks, slot, address, isa, it_open);
+}
+
+static uint32_t find_a64(struct tw_blocks *blocks, uint64_t address)
+{
+    size_t slot = 0;
+    const uint32_t known = tw_blocks_probe(blocks, &slot, address, TW_ISA_A64, 0);
+
+    return known ? known : new_a64(blocks, slot, address);
+}
+
+static uint32_t find_other(struct tw_blocks *blocks, uint64_t address, uint8_t isa,
+                           uint8_t it_open)
+{
+    size_t slot = 0;
+    const uint32_t known = tw_blocks_probe(blocks, &slot, address, isa, it_open);
+
+    return known ? known : new_other(blocks, slot, address, isa, it_open);
 }
 
 uint32_t tw_blocks_find(struct tw_blocks *blocks, uint64_t address, uint8_t isa,
                         uint8_t it_open)
 {
-    const uint32_t known = tw_blocks_known(blocks, address, isa, it_open);
-
-    return TW_LIKELY(known) ? known : new_block(blocks, address, isa, it_open);
+    return isa == TW_ISA_A64 ? find_a64(blocks, address)
+                             : find_other(blocks, address, isa, it_open);
 }
 
 uint32_t tw_blocks_target(struct tw_blocks *blocks, uint32_t block)
@@ -210,16 +238,19 @@ uint32_t tw_blocks_link(struct tw_blocks *blocks, uint32_t block, unsigned taken
     const struct tw_block *from = &blocks->blocks[block];
     const struct tw_block_more *more = &blocks->more[block];
     const uint64_t epoch = blocks->code->epoch;
-    const uint64_t after = tw_code_wrap(from->start + from->length, from->isa);
+    const struct tw_element shape = { .last = from->last };
+    const bool is_there = taken && shape.last_kind == TW_LAST_BR; /* at the target */
+    const uint64_t after = from->start + from->length;
     uint32_t found;
-    struct tw_element shape;
 
-    shape.last = from->last;
-    if (taken && shape.last_kind == TW_LAST_BR)
+    if (TW_LIKELY(from->isa == TW_ISA_A64))
+        found = find_a64(blocks, is_there ? more->target : after);
+    else if (is_there)
         found = tw_blocks_find(blocks, more->target, (uint8_t)more->target_isa, 0);
     else
-        found = tw_blocks_find(blocks, after, from->isa, (uint8_t)more->it_remaining);
-    if (epoch == blocks->code->epoch && found) /* else `block` is no more */
+        found = find_other(blocks, tw_code_wrap(after, from->isa), from->isa,
+                           (uint8_t)more->it_remaining);
+    if (TW_LIKELY(epoch == blocks->code->epoch && found)) /* else `block` is no more */
         blocks->blocks[block].next[taken] = found;
     return found;
 }
@@ -254,6 +285,7 @@ enum tw_status tw_code_new(struct tw_code **code, struct tw_image *image,
     if (made->config.range_limit > RANGE_LIMIT_MAX)
         made->config.range_limit = RANGE_LIMIT_MAX;
     made->space_by_view.allocator = made->config.allocator;
+    made->is_simple_a64 = tw_code_is_simple_a64(made);
     made->generation = image ? tw_image_generation(image) : 0;
     return TW_OK;
 }

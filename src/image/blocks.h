@@ -44,6 +44,13 @@ struct tw_block {
     uint32_t next[2]; /* when the waypoint was not taken, and when it was */
 };
 
+/* Where two members lie in eight bytes that are taken at once: the first 32 bits, and `flags` behind `count`. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+enum { TW_BLOCK_FIRST_BITS = 32, TW_BLOCK_FLAG_BITS = 16 };
+#else
+enum { TW_BLOCK_FIRST_BITS = 0, TW_BLOCK_FLAG_BITS = 40 };
+#endif
+
 /* The range of a block as an element. */
 TW_INLINE void tw_block_range(struct tw_element *out, const struct tw_block *block,
                               uint64_t taken, uint64_t index)
@@ -53,12 +60,23 @@ TW_INLINE void tw_block_range(struct tw_element *out, const struct tw_block *blo
     out->index = index;
     memcpy(&out->start, &block->start, 16);
     memcpy(&tail, &block->count, 8);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    tail |= taken << 16;
-#else
-    tail |= taken << 40; /* TW_RANGE_EXECUTED in flags */
-#endif
+    tail |= taken << TW_BLOCK_FLAG_BITS; /* TW_RANGE_EXECUTED */
     memcpy(&out->count, &tail, 8);
+}
+
+/* A block like another, which has no start, length and count.  Written in pieces not smaller than those
+   that tw_block_range reads, which is about to: else it would have to wait for all of them. */
+TW_INLINE void tw_block_fill(struct tw_block *out, const struct tw_block *like, uint64_t start,
+                             uint32_t length, uint32_t count)
+{
+    const uint64_t head[2] = { start, (uint64_t)length << TW_BLOCK_FIRST_BITS };
+    uint64_t tail;
+
+    memcpy(&out->start, head, 16);
+    memcpy(&tail, &like->count, 8);
+    tail |= (uint64_t)count << TW_BLOCK_FIRST_BITS;
+    memcpy(&out->count, &tail, 8);
+    memcpy(out->next, like->next, 8);
 }
 
 enum tw_block_end {
@@ -127,17 +145,25 @@ struct tw_code_config {
 enum { TW_SLOT_NUMBER_BITS = 22, TW_BLOCKS_MAX = 1 << TW_SLOT_NUMBER_BITS };
 #define TW_SLOT_TAG ((TW_BLOCK_BROKEN - 1) & ~(TW_BLOCKS_MAX - 1u))
 
+/* Memory where the last block was, as long as the image is of this generation. */
+struct tw_window {
+    uint64_t generation;
+    uint64_t low, size;
+    const uint8_t *bytes; /* at low */
+};
+
 /* The blocks of one address space. */
 struct tw_blocks {
     struct tw_block *blocks; /* from index TW_BLOCK_FIRST on */
     struct tw_block_more *more;
-    struct tw_view view;
-    struct tw_code *code;
-    uint32_t count;
-    size_t room;     /* of both halves */
     uint32_t *slots; /* slot_room of them */
     size_t slot_room;
-    unsigned slot_shift;       /* of the hash: 64 less the bits of slot_room */
+    struct tw_code *code;
+    unsigned slot_shift;   /* of the hash: 64 less the bits of slot_room */
+    uint32_t count, limit; /* from so many blocks on there is no room for one more */
+    size_t room;           /* of both halves */
+    struct tw_window window;
+    struct tw_view view;
     struct tw_map checkpoints; /* see build.c */
     uint32_t no_slots[2];      /* `slots` of a space without blocks */
     uint32_t number;           /* of the space, from 1 on */
@@ -150,6 +176,16 @@ struct tw_blocks {
     struct tw_quiet_way *quiet; /* quiet.h: of all blocks, where some are left out */
 };
 
+/* What blocks of A64 have in common that end in instructions of one row (isa/row.h). */
+struct tw_block_ending {
+    struct tw_block block;     /* without start, length and count */
+    struct tw_block_more more; /* without target */
+    const struct tw_isa_row *row;
+    bool is_waypoint, is_direct;
+};
+enum { TW_BLOCK_ENDINGS = 32 };
+
+struct tw_isa_row;
 struct tw_sums;
 struct tw_quiet;
 
@@ -163,9 +199,11 @@ struct tw_code {
     uint64_t generation;         /* of the image */
     uint64_t epoch;         /* moves on when blocks are thrown away: indices are void then */
     bool out_of_memory;     /* sticky: following stops */
+    bool is_simple_a64;     /* build_a64.h: blocks of A64 can be built so */
     struct tw_blocks spare; /* where there was no memory for a space: it has no blocks */
     struct tw_sums *sums;   /* what was counted; NULL: nothing is to be */
     struct tw_quiet *quiet; /* who is asked what may be left out; NULL: all is written */
+    struct tw_block_ending endings[TW_BLOCK_ENDINGS]; /* build_a64.c: by the row's address */
     /* What spaces without blocks show for the indices that are none. */
     struct tw_block no_blocks[TW_BLOCK_FIRST];
     struct tw_block_more no_more[TW_BLOCK_FIRST];
@@ -210,9 +248,9 @@ TW_INLINE bool tw_blocks_match(const struct tw_blocks *blocks, uint32_t slot, ui
            (isa != TW_ISA_T32 || blocks->more[number].it_open == it_open);
 }
 
-/* The block that starts at this address if there is one, else 0. */
-TW_INLINE uint32_t tw_blocks_known(const struct tw_blocks *blocks, uint64_t address,
-                                   uint8_t isa, uint8_t it_open)
+/* The block that starts at this address if there is one; else 0, and the free slot where it belongs. */
+TW_INLINE uint32_t tw_blocks_probe(const struct tw_blocks *blocks, size_t *slot,
+                                   uint64_t address, uint8_t isa, uint8_t it_open)
 {
     size_t at = (size_t)(tw_blocks_hash(address, isa, it_open) >> blocks->slot_shift);
 
@@ -221,7 +259,16 @@ TW_INLINE uint32_t tw_blocks_known(const struct tw_blocks *blocks, uint64_t addr
             return blocks->slots[at] & ~TW_SLOT_TAG;
         at = (at + 1) & (blocks->slot_room - 1);
     }
+    *slot = at;
     return 0;
+}
+
+TW_INLINE uint32_t tw_blocks_known(const struct tw_blocks *blocks, uint64_t address,
+                                   uint8_t isa, uint8_t it_open)
+{
+    size_t slot;
+
+    return tw_blocks_probe(blocks, &slot, address, isa, it_open);
 }
 
 /* The block that starts at this address, built if it is not there yet: its index, with

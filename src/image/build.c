@@ -5,24 +5,36 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/compiler.h"
 #include "image/image.h"
 #include "isa/data.h"
 
-enum { CHECKPOINT_STEP = 1024 /* bytes */ };
-
-/* A checkpoint is a place inside a long block, at a multiple of CHECKPOINT_STEP or just behind it.
+/* A checkpoint is a place inside a long block, at a multiple of TW_CHECKPOINT_STEP or just behind it.
    A block that starts elsewhere and comes by here ends where that one does; without these, trace
    that jumps about in a large area without waypoints (data, zeros) would cost a walk through all of
    it for each jump.  Value: the block's number; above it, its instructions before the place. */
 static bool is_checkpoint(uint64_t address)
 {
-    return address % CHECKPOINT_STEP < 4;
+    return address % TW_CHECKPOINT_STEP < 4;
 }
 
 static uint64_t checkpoint_key(uint64_t address, uint8_t isa)
 {
     return address ^ (uint64_t)isa << 56;
+}
+
+struct tw_stretch tw_blocks_look(struct tw_blocks *blocks, uint64_t address)
+{
+    struct tw_image *image = blocks->code->image;
+    const struct hit *hit = &image->hit;
+    struct tw_stretch found = { .bytes = NULL };
+
+    found.size = tw_image_find(image, &found.bytes, &blocks->view, address);
+    if (tw_hit_tells(image, hit, &blocks->view, address)) /* not what the callback gave */
+        blocks->window = (struct tw_window){ .generation = image->generation,
+                                             .low = hit->low,
+                                             .size = hit->high - hit->low + 1,
+                                             .bytes = hit->bytes };
+    return found;
 }
 
 /* A walk from instruction to instruction through what lies together in host memory. */
@@ -61,11 +73,6 @@ static void begin_walk(struct walk *walk, struct tw_blocks *blocks, uint64_t add
     }
 }
 
-static bool asks_caller(const struct tw_code *code, uint8_t isa)
-{
-    return code->config.classify_isas >> isa & 1;
-}
-
 /* What the caller tells of the instruction; false: not accessible, or walk->is_unknown. */
 static bool ask_caller(struct walk *walk, uint8_t *size)
 {
@@ -82,7 +89,7 @@ static bool ask_caller(struct walk *walk, uint8_t *size)
         return false;
     walk->is_unknown = true;
     walk->has_custom = false;
-    if (!asks_caller(code, walk->isa) ||
+    if (!tw_code_asks(code, walk->isa) ||
         !code->config.classify(code->config.classify_context, &info, walk->address, bytes,
                                have))
         return false;
@@ -123,9 +130,12 @@ static bool fetch_opcode(struct walk *walk, uint32_t *opcode, uint8_t *size)
     size_t have = walk->left;
 
     if (have < 4) {
-        if (have == 0 && blocks->code->image)
-            have =
-                tw_image_find(blocks->code->image, &walk->bytes, &blocks->view, walk->address);
+        if (have == 0 && blocks->code->image) {
+            const struct tw_stretch here = tw_blocks_bytes(blocks, walk->address);
+
+            walk->bytes = here.bytes;
+            have = here.size;
+        }
         walk->left = have;
     }
     at = walk->bytes;
@@ -161,7 +171,7 @@ static bool fetch(struct walk *walk, uint32_t *opcode, uint8_t *size)
     }
     if (!fetch_opcode(walk, opcode, size))
         return false;
-    return TW_LIKELY(!asks_caller(walk->blocks->code, walk->isa)) || ask_caller(walk, size);
+    return TW_LIKELY(!tw_code_asks(walk->blocks->code, walk->isa)) || ask_caller(walk, size);
 }
 
 static void classify(struct walk *walk, struct tw_instruction *out, uint32_t opcode)
@@ -229,7 +239,7 @@ static void go_near_limit(struct walk *walk, struct tw_block *block, uint64_t he
     const uint32_t left = walk->blocks->code->config.range_limit - block->count;
     uint64_t last = 0, steps = 0;
 
-    for (uint64_t step = CHECKPOINT_STEP;; step += CHECKPOINT_STEP) {
+    for (uint64_t step = TW_CHECKPOINT_STEP;; step += TW_CHECKPOINT_STEP) {
         const uint64_t key = checkpoint_key(walk->address + step, walk->isa);
         const uint64_t *next = tw_map_find(checkpoints, key);
 
@@ -283,15 +293,6 @@ static void add_checkpoint(struct walk *walk, uint32_t index, uint32_t count_bef
         *value = index | (uint64_t)count_before << 32;
 }
 
-static void set_last(struct tw_block *block, const struct tw_instruction *instruction)
-{
-    struct tw_element shape = { .index = 0 };
-
-    tw_range_set_last(&shape, instruction);
-    block->last = shape.last;
-    block->flags = shape.flags;
-}
-
 /* RISC-V: targets that stand in a table, or in the instruction before the jump. */
 static void find_rv_target(struct walk *walk, struct tw_block_more *more)
 {
@@ -317,7 +318,7 @@ static void find_rv_target(struct walk *walk, struct tw_block_more *more)
 static void skip_plain_a64(struct walk *walk, struct tw_block *block, uint32_t limit)
 {
     const struct tw_instruction plain = { .size = 4, .kind = TW_FLOW_OTHER };
-    const uint64_t to_checkpoint = CHECKPOINT_STEP - walk->address % CHECKPOINT_STEP;
+    const uint64_t to_checkpoint = TW_CHECKPOINT_STEP - walk->address % TW_CHECKPOINT_STEP;
     const size_t bytes = walk->left < to_checkpoint ? walk->left : (size_t)to_checkpoint;
     const uint32_t most =
         limit - block->count < bytes / 4 ? limit - block->count : (uint32_t)(bytes / 4);
@@ -327,22 +328,9 @@ static void skip_plain_a64(struct walk *walk, struct tw_block *block, uint32_t l
         n++;
     if (n) {
         block->count += n;
-        set_last(block, &plain);
+        tw_block_set_last(block, &plain);
         advance(walk, 4 * n);
     }
-}
-
-/* What the waypoint at the end of a block does. */
-static void set_end(struct tw_block_more *more, const struct tw_instruction *instruction)
-{
-    more->end = TW_BLOCK_WAYPOINT;
-    more->target = instruction->target;
-    more->target_isa = instruction->target_isa & 15u;
-    more->it_remaining = instruction->it_remaining & 7u;
-    more->is_link = instruction->is_link;
-    more->is_return = instruction->is_return;
-    more->is_exception_return = instruction->is_exception_return;
-    more->is_indirect = instruction->kind == TW_FLOW_INDIRECT;
 }
 
 /* Walks from the block's start to its end.  `index` is what the block will be called. */
@@ -352,7 +340,7 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
     const struct tw_code_config *config = &walk->blocks->code->config;
     const bool is_plain_a64 = walk->isa == TW_ISA_A64 && !config->check_opcodes &&
                               !config->single_steps &&
-                              !asks_caller(walk->blocks->code, walk->isa);
+                              !tw_code_asks(walk->blocks->code, walk->isa);
     struct tw_instruction instruction = { .size = 0 };
     uint32_t opcode;
     uint8_t size;
@@ -390,9 +378,9 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
         advance(walk, size);
         walk->it_open = instruction.it_remaining;
         block->count++;
-        set_last(block, &instruction);
+        tw_block_set_last(block, &instruction);
         if (instruction.is_waypoint || config->single_steps) {
-            set_end(more, &instruction);
+            tw_block_set_end(more, &instruction);
             if (is_rv(walk->isa) && !walk->has_custom)
                 find_rv_target(walk, more);
             break;
@@ -401,58 +389,38 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
     block->length = (uint32_t)(walk->address - block->start);
 }
 
-/* What nearly all blocks of A64 are: a few instructions that lie together, then a waypoint, with no
-   checkpoint on the way; or nothing, because their memory is not there.  False, and nothing is done: it is one of the others. */
-static bool build_short_a64(struct tw_blocks *blocks, struct tw_block *block,
-                            struct tw_block_more *more)
-{
-    const struct tw_code_config *config = &blocks->code->config;
-    const uint64_t to_checkpoint = CHECKPOINT_STEP - block->start % CHECKPOINT_STEP;
-    struct tw_instruction instruction;
-    const uint8_t *bytes;
-    size_t most;
-
-    if (config->check_opcodes || config->single_steps || !blocks->code->image ||
-        config->range_limit < CHECKPOINT_STEP || asks_caller(blocks->code, TW_ISA_A64))
-        return false;
-    most = tw_image_find(blocks->code->image, &bytes, &blocks->view, block->start);
-    if (!most) {
-        more->end = TW_BLOCK_UNREADABLE;
-        return true;
-    }
-    if (most > to_checkpoint)
-        most = (size_t)to_checkpoint;
-    for (const uint8_t *at = bytes, *const end = bytes + most / 4 * 4; at < end; at += 4) {
-        const uint32_t opcode = tw_load_le32(at);
-        const uint32_t before = (uint32_t)(at - bytes);
-
-        if (TW_LIKELY(!tw_a64_is_of_interest(opcode)))
-            continue;
-        tw_a64_classify(&instruction, opcode, block->start + before, &config->isa);
-        if (!instruction.is_waypoint)
-            continue;
-        block->count = before / 4 + 1;
-        block->length = before + 4;
-        set_last(block, &instruction);
-        set_end(more, &instruction);
-        return true;
-    }
-    return false;
-}
-
-void tw_block_build(struct tw_blocks *blocks, uint32_t number)
+uint32_t tw_block_build(struct tw_blocks *blocks, uint32_t number, uint64_t address,
+                        uint8_t isa, uint8_t it_open)
 {
     struct tw_block *block = &blocks->blocks[number];
     struct tw_block_more *more = &blocks->more[number];
-    const unsigned it_open = more->it_open;
     struct walk walk;
 
-    if (block->isa == TW_ISA_A64 && build_short_a64(blocks, block, more))
-        return;
-    begin_walk(&walk, blocks, block->start, block->isa);
-    walk.it_open = (uint8_t)it_open;
+    *block = (struct tw_block){ .start = address, .type = TW_ELEMENT_INSTR_RANGE, .isa = isa };
+    *more = (struct tw_block_more){ .end = TW_BLOCK_WAYPOINT };
+    begin_walk(&walk, blocks, address, isa);
+    walk.it_open = it_open & 7u;
     build(&walk, block, more, number);
     more->it_open = it_open & 7u; /* the end may be copied from another block */
+    tw_block_set_links(block, more, &blocks->code->config);
+    return more->end == TW_BLOCK_WAYPOINT ? number : number | TW_BLOCK_BROKEN;
+}
+
+void tw_block_make_ending(struct tw_block_ending *ending, const struct tw_code *code,
+                          const struct tw_isa_row *row, uint32_t opcode)
+{
+    struct tw_instruction instruction;
+
+    tw_a64_classify(&instruction, opcode, 0, &code->config.isa);
+    *ending = (struct tw_block_ending){ .row = row };
+    ending->block.type = TW_ELEMENT_INSTR_RANGE;
+    ending->block.isa = TW_ISA_A64;
+    tw_block_set_last(&ending->block, &instruction);
+    tw_block_set_end(&ending->more, &instruction);
+    tw_block_set_links(&ending->block, &ending->more, &code->config);
+    ending->more.target = 0; /* each has its own */
+    ending->is_waypoint = instruction.is_waypoint;
+    ending->is_direct = instruction.kind == TW_FLOW_BRANCH;
 }
 
 bool tw_code_opcode(struct tw_blocks *blocks, uint32_t *opcode, uint8_t *size, uint64_t address,
@@ -486,7 +454,7 @@ static bool find_checkpoint(const struct tw_blocks *blocks, uint32_t number, uin
                             uint32_t *count)
 {
     const struct tw_block *block = &blocks->blocks[number];
-    uint64_t base = *address - *address % CHECKPOINT_STEP;
+    uint64_t base = *address - *address % TW_CHECKPOINT_STEP;
 
     /* At the multiple, or just behind it, if an instruction lies across.  Where both are known, from
        blocks that begin inside of each other's instructions, only its own tells. */
@@ -503,7 +471,7 @@ static bool find_checkpoint(const struct tw_blocks *blocks, uint32_t number, uin
                      (blocks->blocks[(uint32_t)found].count - (uint32_t)(found >> 32));
             return true;
         }
-        base -= CHECKPOINT_STEP;
+        base -= TW_CHECKPOINT_STEP;
     }
     return false;
 }

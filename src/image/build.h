@@ -4,9 +4,82 @@
 #define IMAGE_BUILD_H
 
 #include "image/blocks.h"
+#include "image/store.h"
 
-/* Fills both halves of a block, but for its links, from program memory.  `start`, `isa` and
-   `it_open` are there already, all else is zero. */
-void tw_block_build(struct tw_blocks *blocks, uint32_t number);
+enum { TW_CHECKPOINT_STEP = 1024 /* bytes: see build.c */ };
+
+/* Bytes of program memory; none: `size` is 0. */
+struct tw_stretch {
+    const uint8_t *bytes;
+    size_t size;
+};
+
+/* Fills both halves of a block from program memory.  Returns its index, with TW_BLOCK_BROKEN where it
+   has no waypoint. */
+uint32_t tw_block_build(struct tw_blocks *blocks, uint32_t number, uint64_t address,
+                        uint8_t isa, uint8_t it_open);
+/* What the image has at an address: tw_blocks_bytes knows it from then on. */
+struct tw_stretch tw_blocks_look(struct tw_blocks *blocks, uint64_t address);
+/* What blocks of A64 are that end in an instruction of this row, with this opcode for example. */
+void tw_block_make_ending(struct tw_block_ending *ending, const struct tw_code *code,
+                          const struct tw_isa_row *row, uint32_t opcode);
+
+/* The readable bytes from an address on, as far as they lie together. */
+TW_INLINE struct tw_stretch tw_blocks_bytes(struct tw_blocks *blocks, uint64_t address)
+{
+    const struct tw_window *window = &blocks->window;
+    const uint64_t offset = address - window->low;
+
+    if (TW_UNLIKELY(offset >= window->size ||
+                    window->generation != blocks->code->image->generation))
+        return tw_blocks_look(blocks, address);
+    return (struct tw_stretch){ window->bytes + offset, (size_t)(window->size - offset) };
+}
+
+/* Whether the caller is asked what the instructions of this set do. */
+TW_INLINE bool tw_code_asks(const struct tw_code *code, uint8_t isa)
+{
+    return code->config.classify_isas >> isa & 1;
+}
+
+/* What the range shows of its last instruction. */
+TW_INLINE void tw_block_set_last(struct tw_block *block,
+                                 const struct tw_instruction *instruction)
+{
+    struct tw_element shape = { .index = 0 };
+
+    tw_range_set_last(&shape, instruction);
+    block->last = shape.last;
+    block->flags = shape.flags;
+}
+
+/* What the waypoint at the end of a block does. */
+TW_INLINE void tw_block_set_end(struct tw_block_more *more,
+                                const struct tw_instruction *instruction)
+{
+    more->end = TW_BLOCK_WAYPOINT;
+    more->target = instruction->target;
+    more->target_isa = instruction->target_isa & 15u;
+    more->it_remaining = instruction->it_remaining & 7u;
+    more->is_link = instruction->is_link;
+    more->is_return = instruction->is_return;
+    more->is_exception_return = instruction->is_exception_return;
+    more->is_indirect = instruction->kind == TW_FLOW_INDIRECT;
+}
+
+/* The links of a block that is done, before any has been followed. */
+TW_INLINE void tw_block_set_links(struct tw_block *block, const struct tw_block_more *more,
+                                  const struct tw_code_config *config)
+{
+    block->next[0] = block->next[1] = TW_NEXT_UNKNOWN;
+    if (more->is_indirect)
+        block->next[1] = TW_NEXT_NEEDED;
+    if ((config->links_are_special && more->is_link) ||
+        (config->exception_returns_are_special && more->is_exception_return))
+        block->next[1] = TW_NEXT_SPECIAL;
+    if (config->check_atoms && !(block->flags & TW_RANGE_CONDITIONAL) &&
+        more->end == TW_BLOCK_WAYPOINT)
+        block->next[0] = TW_NEXT_SPECIAL;
+}
 
 #endif

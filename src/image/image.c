@@ -369,16 +369,6 @@ static bool probe_context(const struct tw_image *image, struct hit *window, uint
     return false;
 }
 
-/* Whether what was found for a place near by tells of this one, too. */
-TW_INLINE bool tells(const struct tw_image *image, const struct hit *hit,
-                     const struct tw_view *view, uint64_t address)
-{
-    return hit->is_valid && hit->low <= address && address <= hit->high &&
-           hit->view.space == (view->space ? view->space : TW_SPACE_ANY) &&
-           hit->view.context == view->context &&
-           hit->view.time == (image->has_times ? view->time : 0);
-}
-
 /* Looks for what the last hit does not tell. */
 static TW_NOINLINE size_t find_window(struct tw_image *image, const uint8_t **bytes,
                                       const struct tw_view *view, uint64_t address)
@@ -406,11 +396,11 @@ size_t tw_image_find(struct tw_image *image, const uint8_t **bytes, const struct
 {
     const struct hit *hit = &image->hit;
 
-    if (tells(image, hit, view, address)) {
+    if (tw_hit_tells(image, hit, view, address)) {
         *bytes = hit->bytes + (address - hit->low);
         return (size_t)(hit->high - address) + 1;
     }
-    if (tells(image, &image->miss, view, address))
+    if (tw_hit_tells(image, &image->miss, view, address))
         return tw_pages_find(image, bytes, view, address, image->miss.high);
     return find_window(image, bytes, view, address);
 }

@@ -7,6 +7,7 @@
 
 #include <trackway/image.h>
 
+#include "base/compiler.h"
 #include "image/file.h"
 
 /* A file that regions lie in; mapped once, however many do. */
@@ -121,6 +122,16 @@ enum tw_status tw_image_region_from(struct tw_image *image, struct tw_region *ou
 static inline void tw_image_forget_hits(struct tw_image *image)
 {
     image->hit.is_valid = image->miss.is_valid = false;
+}
+
+/* Whether what was found for a place near by tells of this one, too. */
+TW_INLINE bool tw_hit_tells(const struct tw_image *image, const struct hit *hit,
+                            const struct tw_view *view, uint64_t address)
+{
+    return hit->is_valid && hit->low <= address && address <= hit->high &&
+           hit->view.space == (view->space ? view->space : TW_SPACE_ANY) &&
+           hit->view.context == view->context &&
+           hit->view.time == (image->has_times ? view->time : 0);
 }
 
 /* Callback bytes at `address`, as far as they lie together and at most to `high`; 0: none. */

@@ -45,7 +45,7 @@ struct tw_isa_group {
 
 /* The tables themselves, by major bits; for the tests as well. */
 enum {
-    TW_A64_GROUPS = 8,
+    TW_A64_GROUPS = 32,
     TW_A32_GROUPS = 9,
     TW_T32_NARROW_GROUPS = 16,
     TW_T32_WIDE_GROUPS = 4
@@ -80,6 +80,28 @@ static inline int64_t tw_isa_signed(uint32_t opcode, unsigned high, unsigned low
     const uint64_t field = (opcode >> low) & ((sign << 1) - 1);
 
     return (int64_t)(field ^ sign) - (int64_t)sign;
+}
+
+/* Which bits of a direct branch of A64 hold its distance, by the row's form: in instructions, from the
+   branch itself. */
+struct tw_a64_field {
+    uint8_t high, low;
+};
+extern const struct tw_a64_field tw_a64_fields[];
+
+/* The row that fits an opcode that is of interest, or NULL. */
+static inline const struct tw_isa_row *tw_a64_row(uint32_t opcode)
+{
+    return tw_isa_find(&tw_a64_groups[(opcode >> 27 & 28) | (opcode >> 24 & 3)], opcode);
+}
+
+/* Where a direct branch of A64 leads. */
+static inline uint64_t tw_a64_target(const struct tw_isa_row *row, uint32_t opcode,
+                                     uint64_t address)
+{
+    const struct tw_a64_field *field = &tw_a64_fields[row->form];
+
+    return address + 4 * (uint64_t)tw_isa_signed(opcode, field->high, field->low);
 }
 
 /* Is an instruction of this row a waypoint under these options? */

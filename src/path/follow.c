@@ -266,26 +266,15 @@ struct tw_element *tw_follow_broken(struct tw_follow *follow, struct tw_element 
     return tw_follow_put_missing(follow, out, block->start + block->length, index);
 }
 
-struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *out,
-                                   uint32_t block, bool taken, uint64_t index)
+/* More happens behind this block than going on. */
+static TW_NOINLINE struct tw_element *pass_special(struct tw_follow *follow,
+                                                   struct tw_element *out, uint32_t block,
+                                                   bool taken, uint64_t index)
 {
     struct tw_blocks *blocks = follow->blocks;
     const struct tw_block_more more = blocks->more[block];
     const struct tw_block *from = &blocks->blocks[block];
 
-    switch (from->next[taken]) {
-    case TW_NEXT_UNKNOWN:
-        follow->at = tw_blocks_link(blocks, block, taken);
-        return out;
-    case TW_NEXT_NEEDED:
-        await_address(follow, from);
-        return out;
-    case TW_NEXT_SPECIAL:
-        break;
-    default:
-        follow->at = from->next[taken];
-        return out;
-    }
     if (!taken) {
         follow->error = TW_ERROR_BAD_ATOM;
         follow->error_detail = from->start + from->length;
@@ -303,6 +292,26 @@ struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *
     else if (!follow->pops_at_once)
         await_address(follow, from);
     return out;
+}
+
+struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *out,
+                                   uint32_t block, bool taken, uint64_t index)
+{
+    const struct tw_block *from = &follow->blocks->blocks[block];
+
+    switch (from->next[taken]) {
+    case TW_NEXT_UNKNOWN:
+        follow->at = tw_blocks_link(follow->blocks, block, taken);
+        return out;
+    case TW_NEXT_NEEDED:
+        await_address(follow, from);
+        return out;
+    case TW_NEXT_SPECIAL:
+        return pass_special(follow, out, block, taken, index);
+    default:
+        follow->at = from->next[taken];
+        return out;
+    }
 }
 
 struct tw_element *tw_follow_slow(struct tw_follow *follow, struct tw_element *out, bool taken,
