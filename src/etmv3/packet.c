@@ -86,28 +86,31 @@ static unsigned features(const struct tw_etmv3_setup *setup)
     return has;
 }
 
-static uint8_t row_of(uint8_t *claims, unsigned has, unsigned head)
+/* The row of each header, and how many rows claim it. */
+static void find_rows(uint8_t rows[256], uint8_t claims[256],
+                      const struct tw_etmv3_setup *setup)
 {
-    uint8_t row = ROW_RESERVED;
+    const unsigned has = features(setup);
 
-    *claims = 0;
+    memset(rows, ROW_RESERVED, 256);
+    memset(claims, 0, 256);
     for (unsigned i = ROW_FIRST; i < TW_LENGTH(rules); i++) {
-        if ((head & rules[i].mask) != rules[i].match)
-            continue;
-        if (rules[i].needs & ~has) {
-            row = ROW_BAD_TRACEMODE;
-            continue;
-        }
-        row = (uint8_t)i;
-        ++*claims;
+        const bool is_there = !(rules[i].needs & ~has);
+        unsigned rest = 0; /* bits that the row leaves open, in all ways */
+
+        do {
+            rows[rules[i].match | rest] = is_there ? (uint8_t)i : ROW_BAD_TRACEMODE;
+            claims[rules[i].match | rest] += is_there;
+            rest = (rest - (~rules[i].mask & 0xffu)) & ~rules[i].mask & 0xffu;
+        } while (rest);
     }
-    return row;
 }
 
 void tw_etmv3_claims(uint8_t claims[256], const struct tw_etmv3_setup *setup)
 {
-    for (unsigned head = 0; head < 256; head++)
-        (void)row_of(&claims[head], features(setup), head);
+    uint8_t rows[256];
+
+    find_rows(rows, claims, setup);
 }
 
 /* size: table */
@@ -171,15 +174,14 @@ static void set_p_header(struct tw_etmv3_reader *reader, uint8_t head)
 
 void tw_etmv3_reader_init(struct tw_etmv3_reader *reader, const struct tw_etmv3_config *config)
 {
+    uint8_t claims[256];
+
     *reader = (struct tw_etmv3_reader){ .offset = 0 };
     tw_etmv3_setup_from_config(&reader->setup, config);
-    for (unsigned head = 0; head < 256; head++) {
-        uint8_t claims;
-
-        reader->rule[head] = row_of(&claims, features(&reader->setup), head);
+    find_rows(reader->rule, claims, &reader->setup);
+    for (unsigned head = 0; head < 256; head++)
         if (rules[reader->rule[head]].type == TW_ETMV3_P_HDR)
             set_p_header(reader, (uint8_t)head);
-    }
     tw_etmv3_reader_lost(reader);
 }
 

@@ -172,9 +172,10 @@ TW_INLINE uint32_t new_block(struct tw_blocks *blocks, size_t slot, uint64_t add
     number = blocks->count;
     if (blocks->quiet)
         memset(&blocks->quiet[2 * (size_t)number], 0, 2 * sizeof *blocks->quiet);
-    if (isa == TW_ISA_A64 && TW_LIKELY(code->is_simple_a64))
-        index = tw_block_build_a64(blocks, number, address);
-    if (isa != TW_ISA_A64 || TW_UNLIKELY(!index))
+    if (TW_LIKELY(code->simple_isas >> isa & 1))
+        index = isa == TW_ISA_A64 ? tw_block_build_a64(blocks, number, address)
+                                  : tw_block_build_arm(blocks, number, address, isa, it_open);
+    if (TW_UNLIKELY(!index))
         index = tw_block_build(blocks, number, address, isa, it_open);
     blocks->count = number + 1;
     expect(blocks, blocks->more[number].target, isa);
@@ -285,7 +286,7 @@ enum tw_status tw_code_new(struct tw_code **code, struct tw_image *image,
     if (made->config.range_limit > RANGE_LIMIT_MAX)
         made->config.range_limit = RANGE_LIMIT_MAX;
     made->space_by_view.allocator = made->config.allocator;
-    made->is_simple_a64 = tw_code_is_simple_a64(made);
+    made->simple_isas = tw_code_simple_isas(made);
     made->generation = image ? tw_image_generation(image) : 0;
     return TW_OK;
 }

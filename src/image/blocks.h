@@ -196,10 +196,10 @@ struct tw_code {
     struct tw_blocks **spaces;
     size_t space_count, space_room;
     struct tw_map space_by_view; /* hash to its number, or to the next free key */
+    uint32_t simple_isas;        /* see build.h */
     uint64_t generation;         /* of the image */
     uint64_t epoch;         /* moves on when blocks are thrown away: indices are void then */
     bool out_of_memory;     /* sticky: following stops */
-    bool is_simple_a64;     /* build_a64.h: blocks of A64 can be built so */
     struct tw_blocks spare; /* where there was no memory for a space: it has no blocks */
     struct tw_sums *sums;   /* what was counted; NULL: nothing is to be */
     struct tw_quiet *quiet; /* who is asked what may be left out; NULL: all is written */

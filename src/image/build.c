@@ -203,14 +203,13 @@ static void classify(struct walk *walk, struct tw_instruction *out, uint32_t opc
     }
 }
 
-/* What the instruction loads and stores. */
-static void set_transfers(const struct walk *walk, struct tw_block_more *more, uint32_t opcode)
+void tw_block_set_transfers(struct tw_block_more *more, uint8_t isa, uint32_t opcode)
 {
     struct tw_data_access access = { .count = 0 };
 
-    if (walk->isa == TW_ISA_A32)
+    if (isa == TW_ISA_A32)
         tw_a32_data(&access, opcode);
-    else if (walk->isa != TW_ISA_A64)
+    else if (isa != TW_ISA_A64)
         tw_t32_data(&access, opcode);
     more->transfers = access.count & 63u;
     more->transfer_flags =
@@ -374,7 +373,7 @@ static void build(struct walk *walk, struct tw_block *block, struct tw_block_mor
         }
         classify(walk, &instruction, opcode);
         if (config->has_transfers)
-            set_transfers(walk, more, opcode);
+            tw_block_set_transfers(more, walk->isa, opcode);
         advance(walk, size);
         walk->it_open = instruction.it_remaining;
         block->count++;

@@ -18,6 +18,11 @@ struct tw_stretch {
    has no waypoint. */
 uint32_t tw_block_build(struct tw_blocks *blocks, uint32_t number, uint64_t address,
                         uint8_t isa, uint8_t it_open);
+/* The same for A32 and T32, where that is simple; else returns 0, and nothing is done. */
+uint32_t tw_block_build_arm(struct tw_blocks *blocks, uint32_t number, uint64_t address,
+                            uint8_t isa, uint8_t it_open);
+/* What an instruction loads and stores. */
+void tw_block_set_transfers(struct tw_block_more *more, uint8_t isa, uint32_t opcode);
 /* What the image has at an address: tw_blocks_bytes knows it from then on. */
 struct tw_stretch tw_blocks_look(struct tw_blocks *blocks, uint64_t address);
 /* What blocks of A64 are that end in an instruction of this row, with this opcode for example. */
@@ -40,6 +45,19 @@ TW_INLINE struct tw_stretch tw_blocks_bytes(struct tw_blocks *blocks, uint64_t a
 TW_INLINE bool tw_code_asks(const struct tw_code *code, uint8_t isa)
 {
     return code->config.classify_isas >> isa & 1;
+}
+
+/* Instruction sets whose blocks mostly are simple: short, and read from memory.  Bits 1 << enum tw_isa. */
+TW_INLINE uint32_t tw_code_simple_isas(const struct tw_code *code)
+{
+    const struct tw_code_config *config = &code->config;
+    uint32_t isas = 1u << TW_ISA_A32 | 1u << TW_ISA_T32;
+
+    if (!code->image || config->range_limit < TW_CHECKPOINT_STEP)
+        return 0;
+    if (!config->check_opcodes && !config->single_steps)
+        isas |= 1u << TW_ISA_A64;
+    return isas & ~config->classify_isas;
 }
 
 /* What the range shows of its last instruction. */

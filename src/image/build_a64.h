@@ -8,15 +8,6 @@
 #include "image/build.h"
 #include "isa/row.h"
 
-/* Whether blocks of this code may be built so. */
-TW_INLINE bool tw_code_is_simple_a64(const struct tw_code *code)
-{
-    const struct tw_code_config *config = &code->config;
-
-    return code->image && !config->check_opcodes && !config->single_steps &&
-           config->range_limit >= TW_CHECKPOINT_STEP && !tw_code_asks(code, TW_ISA_A64);
-}
-
 /* What blocks have in common that end in this row.  Rows lie in arrays: their addresses tell most of them apart. */
 TW_INLINE const struct tw_block_ending *
 tw_block_ending(struct tw_code *code, const struct tw_isa_row *row, uint32_t opcode)

@@ -20,11 +20,14 @@ enum form { NO_TARGET, IMM24, IMM24_H };
 /* Data processing with Rd = pc comes in three shapes, which leave out multiplies and extra loads and
    stores (bits 7 and 4 set); with S it restores the PSR. */
 /* clang-format off */
-static const struct tw_isa_row register_data[] = {
+static const struct tw_isa_row miscellaneous[] = {
     { 0x0ffffff0, 0x012fff10, ALL,     IBR, NO_TARGET, 0,    "BX" },
     { 0x0ffffff0, 0x012fff20, ALL,     IBR, NO_TARGET, 0,    "BXJ" },
     { 0x0ffffff0, 0x012fff30, ALL,     IBR, NO_TARGET, LINK, "BLX register" },
     { 0x0fffffff, 0x0160006e, ALL,     IBR, NO_TARGET, ERET, "ERET" },
+};
+
+static const struct tw_isa_row register_data[] = {
     { 0x0e10f010, 0x0000f000, COMPARE, IBR, NO_TARGET, 0,    "data processing to pc" },
     { 0x0e10f010, 0x0010f000, COMPARE, IBR, NO_TARGET, ERET, "data processing to pc, S" },
     { 0x0e10f090, 0x0000f010, COMPARE, IBR, NO_TARGET, 0,    "data processing to pc, shift by register" },
@@ -70,16 +73,19 @@ static const struct tw_isa_row unconditional[] = {
     { 0xfffffff0, 0xf57ff050, ALL, BARRIER, NO_TARGET, 0,           "DMB" },
 };
 
-/* By bits 27:25; the last one is for opcodes whose condition field is 1111. */
+/* By bits 27:25; the last two are for opcodes whose condition field is 1111, and for those of the first that
+   compare without setting flags. */
+enum { UNCONDITIONAL = 8, MISCELLANEOUS = 9 };
 const struct tw_isa_group tw_a32_groups[TW_A32_GROUPS] = {
-    [0] = TW_ISA_GROUP(register_data),
-    [1] = TW_ISA_GROUP(immediate_data),
+    [0] = TW_ISA_GROUP_OF(register_data, 0x0000f000, 0x0000f000),
+    [1] = TW_ISA_GROUP_OF(immediate_data, 0x0000f000, 0x0000f000),
     [2] = TW_ISA_GROUP(load_immediate),
     [3] = TW_ISA_GROUP(load_register),
-    [4] = TW_ISA_GROUP(load_multiple),
+    [4] = TW_ISA_GROUP_OF(load_multiple, 0x00108000, 0x00108000),
     [5] = TW_ISA_GROUP(branch),
-    [7] = TW_ISA_GROUP(coprocessor),
-    [8] = TW_ISA_GROUP(unconditional),
+    [7] = TW_ISA_GROUP_OF(coprocessor, 0x0fff0f00, 0x0e070f00),
+    [UNCONDITIONAL] = TW_ISA_GROUP(unconditional),
+    [MISCELLANEOUS] = TW_ISA_GROUP(miscellaneous),
 };
 
 /* Returns by habit only: the name changes nothing for the decoder. */
@@ -100,12 +106,22 @@ static bool is_implied_return(uint32_t opcode)
     return false;
 }
 
+static const struct tw_isa_row *find_row(uint32_t opcode)
+{
+    uint32_t group = (opcode >> 25) & 7;
+
+    if (opcode >> 28 == 15)
+        group = UNCONDITIONAL;
+    else if ((opcode & 0x0f900000) == 0x01000000)
+        group = MISCELLANEOUS;
+    return tw_isa_search(&tw_a32_groups[group], opcode);
+}
+
 void tw_a32_classify(struct tw_instruction *out, uint32_t opcode, uint64_t address,
                      const struct tw_isa_options *options)
 {
     const uint32_t condition = opcode >> 28;
-    const uint32_t group = condition == 15 ? 8 : (opcode >> 25) & 7;
-    const struct tw_isa_row *row = tw_isa_find(&tw_a32_groups[group], opcode);
+    const struct tw_isa_row *row = find_row(opcode);
 
     *out = (struct tw_instruction){ .size = 4, .target_isa = TW_ISA_A32 };
     out->is_conditional = condition < 14;

@@ -32,23 +32,26 @@ struct tw_isa_row {
     const char *name;
 };
 
-/* The rows that share some major bits of the opcode. */
+/* The rows that share some major bits of the opcode; what does not fit `mask` and `value` fits none of
+   them. */
 struct tw_isa_group {
     const struct tw_isa_row *rows;
-    size_t count;
+    uint32_t count;
+    uint32_t mask, value;
 };
 
-#define TW_ISA_GROUP(rows)                                                                     \
+#define TW_ISA_GROUP_OF(rows, mask, value)                                                     \
     {                                                                                          \
-        (rows), sizeof(rows) / sizeof((rows)[0])                                               \
+        (rows), sizeof(rows) / sizeof((rows)[0]), (mask), (value)                              \
     }
+#define TW_ISA_GROUP(rows) TW_ISA_GROUP_OF(rows, 0, 0)
 
 /* The tables themselves, by major bits; for the tests as well. */
 enum {
     TW_A64_GROUPS = 32,
-    TW_A32_GROUPS = 9,
+    TW_A32_GROUPS = 10,
     TW_T32_NARROW_GROUPS = 16,
-    TW_T32_WIDE_GROUPS = 4
+    TW_T32_WIDE_GROUPS = 8
 };
 extern const struct tw_isa_group tw_a64_groups[TW_A64_GROUPS];
 extern const struct tw_isa_group tw_a32_groups[TW_A32_GROUPS];
@@ -62,7 +65,7 @@ static inline bool tw_isa_row_fits(const struct tw_isa_row *row, uint32_t opcode
     return row->except_mask == 0 || (opcode & row->except_mask) != row->except_value;
 }
 
-/* The row that fits, or NULL. */
+/* The row that fits, or NULL; and the same for groups most of whose opcodes fit none. */
 static inline const struct tw_isa_row *tw_isa_find(const struct tw_isa_group *group,
                                                    uint32_t opcode)
 {
@@ -71,6 +74,12 @@ static inline const struct tw_isa_row *tw_isa_find(const struct tw_isa_group *gr
             return &group->rows[i];
     }
     return NULL;
+}
+
+static inline const struct tw_isa_row *tw_isa_search(const struct tw_isa_group *group,
+                                                     uint32_t opcode)
+{
+    return (opcode & group->mask) == group->value ? tw_isa_find(group, opcode) : NULL;
 }
 
 /* Bits high:low of the opcode, sign-extended. */

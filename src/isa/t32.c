@@ -58,8 +58,8 @@ static const struct tw_isa_row narrow_e[] = {
 
 /* By bits 15:12. */
 const struct tw_isa_group tw_t32_narrow_groups[TW_T32_NARROW_GROUPS] = {
-    [0x4] = TW_ISA_GROUP(narrow_4),
-    [0xb] = TW_ISA_GROUP(narrow_b),
+    [0x4] = TW_ISA_GROUP_OF(narrow_4, 0xfc00, 0x4400),
+    [0xb] = TW_ISA_GROUP_OF(narrow_b, 0xf100, 0xb100),
     [0xd] = TW_ISA_GROUP(narrow_d),
     [0xe] = TW_ISA_GROUP(narrow_e),
 };
@@ -72,6 +72,9 @@ static const struct tw_isa_row wide_1[] = {
     { 0xffd0ffff, 0xe990c000, ALL,   IBR,     NO_TARGET, ERET | NOT_M, "RFEIA" },
     { 0xffd08000, 0xe8908000, RN_15, IBR,     NO_TARGET, 0,            "LDMIA with pc" }, /* Rn = 15: CLRM */
     { 0xffd08000, 0xe9108000, ALL,   IBR,     NO_TARGET, 0,            "LDMDB with pc" },
+};
+
+static const struct tw_isa_row wide_1_coprocessor[] = {
     { 0xffff0fff, 0xee070f95, ALL,   ISB,     NO_TARGET, NOT_M,        "CP15 ISB" },
     { 0xffff0fff, 0xee070f9a, ALL,   BARRIER, NO_TARGET, NOT_M,        "CP15 DSB" },
     { 0xffff0fff, 0xee070fba, ALL,   BARRIER, NO_TARGET, NOT_M,        "CP15 DMB" },
@@ -106,11 +109,13 @@ static const struct tw_isa_row wide_3[] = {
     { 0xfff00ff0, 0xfb500f10, ALL,   IBR, NO_TARGET, 0, "BXAUT" }, /* elsewhere SMMLAR to pc: no code has it */
 };
 
-/* By bits 12:11 of the first halfword. */
+/* By bits 12:10 of the first halfword. */
 const struct tw_isa_group tw_t32_wide_groups[TW_T32_WIDE_GROUPS] = {
-    [1] = TW_ISA_GROUP(wide_1),
-    [2] = TW_ISA_GROUP(wide_2),
-    [3] = TW_ISA_GROUP(wide_3),
+    [2] = TW_ISA_GROUP_OF(wide_1, 0xfe108000, 0xe8108000),
+    [3] = TW_ISA_GROUP_OF(wide_1_coprocessor, 0xffff0f00, 0xee070f00),
+    [4] = TW_ISA_GROUP_OF(wide_2, 0x00008000, 0x00008000),
+    [5] = TW_ISA_GROUP_OF(wide_2, 0x00008000, 0x00008000),
+    [6] = TW_ISA_GROUP_OF(wide_3, 0x00500000, 0x00500000),
 };
 
 /* Returns by habit only: the name changes nothing for the decoder. */
@@ -198,8 +203,8 @@ void tw_t32_classify(struct tw_instruction *out, uint32_t opcode, uint64_t addre
 {
     const bool is_wide = opcode > 0xffff;
     const struct tw_isa_group *group =
-        is_wide ? &tw_t32_wide_groups[(opcode >> 27) & 3] : &tw_t32_narrow_groups[opcode >> 12];
-    const struct tw_isa_row *row = tw_isa_find(group, opcode);
+        is_wide ? &tw_t32_wide_groups[(opcode >> 26) & 7] : &tw_t32_narrow_groups[opcode >> 12];
+    const struct tw_isa_row *row = tw_isa_search(group, opcode);
 
     *out = (struct tw_instruction){ .target_isa = TW_ISA_T32 };
     out->size = tw_t32_size((uint16_t)(is_wide ? opcode >> 16 : opcode));

@@ -308,35 +308,40 @@ static unsigned features(const struct tw_ptm_setup *setup)
            (setup->is_v11 ? V11 : 0u);
 }
 
-static uint8_t row_of(uint8_t *claims, unsigned has, unsigned head)
+/* The row of each header, and how many rows claim it. */
+static void find_rows(uint8_t rows[256], uint8_t claims[256], const struct tw_ptm_setup *setup)
 {
-    uint8_t row = 0;
+    const unsigned has = features(setup);
 
-    *claims = 0;
+    memset(rows, 0, 256);
+    memset(claims, 0, 256);
     for (unsigned i = 1; i < TW_LENGTH(rules); i++) {
-        if ((head & rules[i].mask) != rules[i].match || (rules[i].needs & ~has))
+        unsigned rest = 0; /* bits that the row leaves open, in all ways */
+
+        if (rules[i].needs & ~has)
             continue;
-        row = (uint8_t)i;
-        ++*claims;
+        do {
+            rows[rules[i].match | rest] = (uint8_t)i;
+            claims[rules[i].match | rest]++;
+            rest = (rest - (~rules[i].mask & 0xffu)) & ~rules[i].mask & 0xffu;
+        } while (rest);
     }
-    return row;
 }
 
 void tw_ptm_claims(uint8_t claims[256], const struct tw_ptm_setup *setup)
 {
-    for (unsigned head = 0; head < 256; head++)
-        (void)row_of(&claims[head], features(setup), head);
+    uint8_t rows[256];
+
+    find_rows(rows, claims, setup);
 }
 
 void tw_ptm_reader_init(struct tw_ptm_reader *reader, const struct tw_ptm_config *config)
 {
+    uint8_t claims[256];
+
     *reader = (struct tw_ptm_reader){ .offset = 0 };
     tw_ptm_setup_from_config(&reader->setup, config);
-    for (unsigned head = 0; head < 256; head++) {
-        uint8_t claims;
-
-        reader->rule[head] = row_of(&claims, features(&reader->setup), head);
-    }
+    find_rows(reader->rule, claims, &reader->setup);
     tw_ptm_reader_lost(reader);
 }
 
