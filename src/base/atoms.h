@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Atoms as packets of one byte tell them: ETMv4, ETE and PTM have a table of these by the byte. */
+/* Atoms as packets of one byte tell them: ETMv4, ETE, ETMv3 and PTM have a table of these by the byte. */
 #ifndef BASE_ATOMS_H
 #define BASE_ATOMS_H
 

@@ -22,7 +22,10 @@ enum {
     /* The most elements that one packet can make: 16 atoms, and the rest. */
     TW_ETMV3_PACKET_MOST = 24,
     TW_ETMV3_ROOM = TW_ETMV3_HELD_MAX + 3 * TW_ETMV3_PACKET_MOST, /* least of a batch */
-    TW_ETMV3_TAGS = 4                                             /* tag 0 is not used */
+    TW_ETMV3_STRETCH_MOST = 16, /* P-headers looked at in a row ... */
+    TW_ETMV3_STRETCH_ROOM = 16 * TW_ETMV3_STRETCH_MOST +
+                            TW_ETMV3_PACKET_MOST, /* ... and the elements they may make */
+    TW_ETMV3_TAGS = 4                             /* tag 0 is not used */
 };
 
 /* A transfer whose value comes later, out of order. */
@@ -67,6 +70,8 @@ struct tw_etmv3_decoder {
        `waiting` on; between runs in `buffered`. */
     struct tw_element *waiting; /* NULL: none */
     bool has_instruction;       /* the first one is the last instruction's range */
+    bool
+        holds_context; /* ranges are counted, and there is a context among them that is not that of those before */
     unsigned buffered_count;
     struct tw_element buffered[TW_ETMV3_HELD_MAX];
 };
@@ -106,6 +111,18 @@ static inline void tw_etmv3_release(struct tw_etmv3_decoder *decoder)
     decoder->waiting = NULL;
     decoder->has_instruction = false;
 }
+
+/* What waits is not released yet. */
+static inline void tw_etmv3_mark(struct tw_stage *stage, const uint8_t *packet_end)
+{
+    const struct tw_etmv3_decoder *decoder = stage->decoder;
+
+    tw_stage_mark(stage, decoder->waiting ? decoder->waiting : stage->out, packet_end);
+}
+
+/* fast.c: P-headers and plain branches, until something else comes, the room is used up or the path breaks off, which is
+   told.  Neither data is traced, nor has a wide instruction two atoms. */
+void tw_etmv3_fast(struct tw_stage *stage);
 
 /* decode.c: the members of struct tw_protocol. */
 void tw_etmv3_code_config(struct tw_code_config *code, const void *config);

@@ -154,7 +154,7 @@ void tw_etmv3_p_header(struct tw_etmv3_atoms *out, uint8_t head, bool cycle_accu
         (uint8_t)(out->cycles - (out->count ? out->count - 1 : 0) * out->other_cycles);
 }
 
-/* All that is said of P-headers, in the two forms that it is wanted in. */
+/* All that is said of P-headers, in the three forms that it is wanted in. */
 static void set_p_header(struct tw_etmv3_reader *reader, uint8_t head)
 {
     struct tw_etmv3_atoms *atoms = &reader->atoms[head];
@@ -163,6 +163,7 @@ static void set_p_header(struct tw_etmv3_reader *reader, uint8_t head)
     tw_etmv3_p_header(atoms, head, reader->setup.cycle_accurate);
     if (!atoms->is_legal)
         return;
+    reader->plain[head] = (struct tw_atom_packet){ .bits = atoms->bits, .count = atoms->count };
     packet.atoms = atoms->bits;
     packet.atom_count = atoms->count;
     packet.format = atoms->format;

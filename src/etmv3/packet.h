@@ -6,6 +6,7 @@
 #include <trackway/etmv3.h>
 
 #include "armv7/packet.h"
+#include "base/atoms.h"
 #include "base/text.h"
 #include "protocol.h"
 
@@ -86,6 +87,7 @@ struct tw_etmv3_reader {
     bool is_synced;
     uint8_t rule[256]; /* row of the rule table for each header */
     struct tw_etmv3_atoms atoms[256];
+    struct tw_atom_packet plain[256]; /* the same, for path/gather.h */
     /* atoms to header, as they lie in a packet; 0: no legal P-header */
     uint64_t p_headers[256];
     const struct tw_allocator *allocator;

@@ -70,6 +70,8 @@ void tw_etmv3_state(void *any, struct tw_follow *follow, struct tw_state *state)
     TW_STATE(state, decoder->buffered_count);
     for (unsigned i = 0; i < decoder->buffered_count && i < TW_ETMV3_HELD_MAX; i++)
         TW_STATE(state, decoder->buffered[i]);
+    if (state->loads) /* what was counted before is not known */
+        decoder->holds_context = follow->sums && decoder->buffered_count > 1;
     tw_follow_state(follow, state, true);
 }
 

@@ -86,9 +86,10 @@ TW_INLINE const uint8_t *skip_atoms(struct tw_follow *follow, const uint8_t *at,
 /* size: hot loop */
 /* Atoms and plain addresses up to `end`, until something else comes or the room is used up.  Returns the
    packet at which the path broke off (stage->at is behind it), or NULL.  FAST_MARGIN bytes behind `end` may be looked at; if it
-   `is_cut` they mean nothing, and what was taken may be the last packet.  Elements get marks if they are to be `is_marked`. */
+   `is_cut` they mean nothing, and what was taken may be the last packet.  Elements get marks if they are to be `is_marked`.
+   Or until the place is a plain block, if it `is_lost`. */
 TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const end,
-                                   const bool is_cut, const bool is_marked)
+                                   const bool is_cut, const bool is_marked, const bool is_lost)
 {
     struct tw_etmv4_decoder *decoder = stage->decoder;
     struct tw_follow *follow = stage->follow;
@@ -106,7 +107,7 @@ TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const 
     const uint8_t isas[2] = { tw_etmv4_isa(decoder, decoder->sf, 0),
                               tw_etmv4_isa(decoder, decoder->sf, 1) };
 
-    while (out <= last) {
+    while (out <= last && (!is_lost || !tw_block_is_plain(track.at))) {
         struct tw_etmv4_entry entry;
         struct tw_bytes in;
         uint32_t atoms;
@@ -188,19 +189,25 @@ static bool is_marked(const struct tw_stage *stage)
 
 static TW_NOINLINE const uint8_t *marked_packets(struct tw_stage *stage)
 {
-    return take_fast(stage, stage->end - FAST_MARGIN, false, true);
+    return take_fast(stage, stage->end - FAST_MARGIN, false, true, false);
 }
 
 static const uint8_t *fast_packets(struct tw_stage *stage)
 {
     return is_marked(stage) ? marked_packets(stage)
-                            : take_fast(stage, stage->end - FAST_MARGIN, false, false);
+                            : take_fast(stage, stage->end - FAST_MARGIN, false, false, false);
 }
 
 /* The last ones: many IDs, or small pieces that are fed, have many of these. */
 static TW_NOINLINE const uint8_t *last_packets(struct tw_stage *stage)
 {
-    return take_fast(stage, stage->end, true, is_marked(stage));
+    return take_fast(stage, stage->end, true, is_marked(stage), false);
+}
+
+/* Those of a program of which most is missing, as in kernel traces, where ranges are counted. */
+static TW_NOINLINE const uint8_t *lost_packets(struct tw_stage *stage)
+{
+    return take_fast(stage, stage->end - FAST_MARGIN, false, is_marked(stage), true);
 }
 
 enum { ATOMS_MOST = 24 }; /* in a packet */
@@ -227,8 +234,8 @@ static TW_NOINLINE struct tw_element *count_jump(struct tw_stage *stage,
                                                  struct tw_element *out, uint64_t address,
                                                  uint8_t isa)
 {
-    return tw_track_count_jump(stage->follow, track, out, address, isa,
-                               tw_stage_index(stage, stage->at));
+    return tw_track_part(stage->follow, track, out, address, isa,
+                         tw_stage_index(stage, stage->at));
 }
 
 /* size: hot loop */
@@ -259,6 +266,19 @@ static TW_NOINLINE const uint8_t *count_packets(struct tw_stage *stage)
                 atoms = tw_track_sum(follow, &track, atoms);
                 if (TW_LIKELY(atoms == TW_ATOMS_DONE))
                     continue;
+            } else if (track.link == TW_TRACK_APART && !tw_block_is_plain(track.at)) {
+                const uint8_t *failed;
+
+                tw_track_end(follow, &track);
+                stage->at = at;
+                stage->out = out;
+                failed = lost_packets(stage);
+                at = stage->at;
+                out = stage->out;
+                track = tw_track_begin(follow);
+                if (!tw_block_is_plain(track.at))
+                    return failed;
+                continue;
             } else {
                 atoms = tw_atoms(tw_etmv4_atoms[*at].bits, tw_etmv4_atoms[*at].count);
                 at++;

@@ -373,6 +373,18 @@ void tw_sums_add_edge(struct tw_blocks *blocks, uint64_t key)
     *edge = (struct tw_edge_sum){ .key = key, .times = 1 };
 }
 
+void tw_sums_undo_edge(struct tw_blocks *blocks, uint32_t from, uint32_t to)
+{
+    struct tw_sums *sums = blocks->code->sums;
+    const uint64_t key = tw_edge_key(blocks, from, to);
+    struct tw_edge_sum *edge = edge_place(sums, key);
+    uint64_t *times =
+        edge->key && edge->times ? &edge->times : tw_map_find(&sums->edge_times, key);
+
+    if (times) /* else there was no memory for it */
+        --*times;
+}
+
 /* ---- taking ---- */
 
 static struct tw_blocks *space_of(const struct tw_code *code, uint64_t number)
@@ -459,15 +471,19 @@ static bool next_edge(struct tw_code *code, struct tw_range_sum *out)
     struct tw_sums *sums = code->sums;
     uint64_t key, *times;
 
-    if (sums->used_count) {
+    while (sums->used_count) {
         const struct tw_edge_sum edge = take_edge(sums);
 
+        if (!edge.times) /* it was taken back */
+            continue;
         edge_sum(out, code, edge.key, edge.times);
         return true;
     }
     if (!sums->edge_times.count)
         return false;
-    if (tw_map_next(&sums->edge_times, &sums->edge_at, &key, &times)) {
+    while (tw_map_next(&sums->edge_times, &sums->edge_at, &key, &times)) {
+        if (!*times)
+            continue;
         edge_sum(out, code, key, *times);
         return true;
     }

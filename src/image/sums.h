@@ -95,6 +95,8 @@ void tw_sums_list_slowly(struct tw_blocks *blocks, uint32_t number);
 void tw_sums_add_edge(struct tw_blocks *blocks, uint64_t key);
 /* A way that was the last to be counted is not to be counted. */
 void tw_sums_undo(struct tw_blocks *blocks, uint32_t way);
+/* The same of an edge. */
+void tw_sums_undo_edge(struct tw_blocks *blocks, uint32_t from, uint32_t to);
 /* A way is gone that has no times yet, or as many as fit. */
 void tw_sums_add_way(struct tw_blocks *blocks, uint32_t way);
 /* Room for the ways of all blocks that there is room for; false: no memory. */
@@ -272,12 +274,17 @@ TW_INLINE uint32_t tw_edge_place(const struct tw_sums *sums, uint64_t key)
     return (uint32_t)(key * 0x9e3779b97f4a7c15u >> sums->edge_shift);
 }
 
+TW_INLINE uint64_t tw_edge_key(const struct tw_blocks *blocks, uint32_t from, uint32_t to)
+{
+    return (uint64_t)blocks->number << 2 * TW_SLOT_NUMBER_BITS |
+           (uint64_t)from << TW_SLOT_NUMBER_BITS | to;
+}
+
 /* The branch at the end of block `from` led to block `to`. */
 TW_INLINE void tw_sums_edge(struct tw_sums *sums, struct tw_blocks *blocks, uint32_t from,
                             uint32_t to)
 {
-    const uint64_t key = (uint64_t)blocks->number << 2 * TW_SLOT_NUMBER_BITS |
-                         (uint64_t)from << TW_SLOT_NUMBER_BITS | to;
+    const uint64_t key = tw_edge_key(blocks, from, to);
     struct tw_edge_sum *edge = &sums->edges[tw_edge_place(sums, key)];
 
     if (TW_LIKELY(edge->key == key))

@@ -476,13 +476,14 @@ TW_INLINE struct tw_element *tw_track_count(struct tw_follow *follow,
 TW_INLINE bool tw_track_count_lead(struct tw_follow *follow, struct tw_follow_track *track,
                                    uint64_t address, uint8_t isa)
 {
-    const uint32_t known =
-        TW_LIKELY(follow->blocks) ? tw_blocks_known(follow->blocks, address, isa, 0) : 0;
+    uint32_t known;
 
-    if (TW_UNLIKELY(!tw_block_is_plain(known) ||
-                    (track->link != TW_TRACK_LED &&
+    if (TW_UNLIKELY((track->link != TW_TRACK_LED &&
                      (track->link != TW_TRACK_SUMMED || track->at != TW_NEXT_NEEDED)) ||
-                    follow->check_continuity))
+                    !follow->blocks || follow->check_continuity))
+        return false;
+    known = tw_blocks_known(follow->blocks, address, isa, 0);
+    if (TW_UNLIKELY(!tw_block_is_plain(known)))
         return false;
     track->at = known;
     track->link = TW_TRACK_LED;
@@ -491,14 +492,12 @@ TW_INLINE bool tw_track_count_lead(struct tw_follow *follow, struct tw_follow_tr
     return true;
 }
 
-/* tw_track_jump; what has to be written is. */
-TW_INLINE struct tw_element *tw_track_count_jump(struct tw_follow *follow,
-                                                 struct tw_follow_track *track,
-                                                 struct tw_element *out, uint64_t address,
-                                                 uint8_t isa, uint64_t index)
+/* tw_track_jump, where it is not so simple: what has to be written is. */
+TW_INLINE struct tw_element *tw_track_part(struct tw_follow *follow,
+                                           struct tw_follow_track *track,
+                                           struct tw_element *out, uint64_t address,
+                                           uint8_t isa, uint64_t index)
 {
-    if (TW_LIKELY(tw_track_count_lead(follow, track, address, isa)))
-        return out;
     tw_track_settle(follow, track);
     out = tw_track_write_last(follow, track, out, index);
     tw_track_jump(follow, track, address, isa);

@@ -147,7 +147,9 @@ count_branch(struct tw_stage *stage, struct tw_follow_track *track, struct tw_el
 
     if (TW_LIKELY(counts_branch(follow, track))) {
         out = tw_track_step(follow, track, out, 1, index);
-        return tw_track_count_jump(follow, track, out, address->address, address->isa, index);
+        return tw_track_count_lead(follow, track, address->address, address->isa)
+                   ? out
+                   : tw_track_part(follow, track, out, address->address, address->isa, index);
     }
     tw_track_settle(follow, track);
     out = tw_track_write_last(follow, track, out, index);
@@ -219,8 +221,7 @@ static void count_packets(struct tw_stage *stage)
             if (TW_LIKELY(tw_track_count_lead(follow, &track, address.address, address.isa)))
                 continue;
             copy = track;
-            out = tw_track_count_jump(follow, &copy, out, address.address, address.isa,
-                                      gather.index);
+            out = tw_track_part(follow, &copy, out, address.address, address.isa, gather.index);
             track = copy;
             continue;
         }
