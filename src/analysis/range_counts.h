@@ -52,6 +52,13 @@ struct tw_hot_range {
     uint32_t leads; /* ends with an indirect branch that was taken */
 };
 
+/* A packet made no sense and was passed over, of data perhaps: where the path is lost with it, a NO_SYNC tells. */
+static inline bool tw_error_is_of_packet(uint8_t code)
+{
+    return code == TW_ERROR_BAD_SEQUENCE || code == TW_ERROR_RESERVED_HEADER ||
+           code == TW_ERROR_RESERVED_BITS || code == TW_ERROR_OVERFLOW;
+}
+
 /* What comes after it is not where the branch before it led. */
 static inline bool tw_breaks_flow(const struct tw_element *element)
 {
@@ -62,8 +69,9 @@ static inline bool tw_breaks_flow(const struct tw_element *element)
     case TW_ELEMENT_TRACE_ON:
     case TW_ELEMENT_NO_SYNC:
     case TW_ELEMENT_EO_TRACE:
-    case TW_ELEMENT_ERROR:
         return true;
+    case TW_ELEMENT_ERROR:
+        return !tw_error_is_of_packet(element->error);
     default:
         return false;
     }

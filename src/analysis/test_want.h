@@ -16,14 +16,12 @@ enum { WANT_BITS = 12, WANT_SOURCES = 256 };
 struct want_open {
     uint64_t from;
     bool is_there;
-    bool is_doubted; /* an error came behind it, and so far nothing else that breaks the path */
 };
 
 struct want {
     uint8_t bytes[1 << WANT_BITS];
     uint64_t instructions, missing, errors;
     uint64_t ranges, edges; /* sums of hashes: which, how often */
-    uint64_t doubted;       /* ranges where an indirect branch led in spite of an error */
     struct want_open open[WANT_SOURCES];
 };
 
@@ -72,8 +70,6 @@ static inline void want_range(struct want *want, struct want_open *open,
 {
     if (!range->count)
         return;
-    want->doubted += open->is_doubted;
-    open->is_doubted = false;
     if (open->is_there)
         want_target(want, open->from, range->start, times);
     want_count(want, range, times);
@@ -97,18 +93,22 @@ static inline void want_batch(struct want *want, const struct tw_batch *batch)
                 if (batch->elements[k].type == TW_ELEMENT_INSTR_RANGE)
                     want_range(want, open, &batch->elements[k], element->times);
             break;
-        case TW_ELEMENT_ADDR_NACC:
         case TW_ELEMENT_ERROR:
+            want->errors++;
+            /* Of packets that are passed over: the path is known, unless a NO_SYNC says more. */
+            open->is_there = open->is_there && (element->error == TW_ERROR_BAD_SEQUENCE ||
+                                                element->error == TW_ERROR_RESERVED_HEADER ||
+                                                element->error == TW_ERROR_RESERVED_BITS ||
+                                                element->error == TW_ERROR_OVERFLOW);
+            break;
+        case TW_ELEMENT_ADDR_NACC:
         case TW_ELEMENT_I_RANGE_NOPATH:
         case TW_ELEMENT_EXCEPTION:
         case TW_ELEMENT_TRACE_ON:
         case TW_ELEMENT_NO_SYNC:
         case TW_ELEMENT_EO_TRACE:
-            open->is_doubted =
-                element->type == TW_ELEMENT_ERROR && (open->is_there || open->is_doubted);
             open->is_there = false;
             want->missing += element->type == TW_ELEMENT_ADDR_NACC;
-            want->errors += element->type == TW_ELEMENT_ERROR;
             break;
         default:
             break;
