@@ -123,6 +123,7 @@ enum tw_status tw_etmv3_decode(void *state, struct tw_follow *follow, struct tw_
         return TW_OK;
     begin(&stage, decoder, follow, output);
     is_used_up = tw_stage_run(&stage, in, decode_stretch, tw_etmv3_take_gap);
+    decoder->reader.offset = tw_stage_offset(&stage, stage.at); /* however it got there */
     finish(&stage);
     if (follow->code->out_of_memory)
         return TW_E_MEMORY;

@@ -468,6 +468,13 @@ enum tw_status tw_etmv4_end(void *state, struct tw_follow *follow, struct tw_out
         tw_etmv4_prepare_end(&stage);
     }
     tw_etmv4_release(&stage);
+    if (follow->error) { /* at something that waited for the end */
+        const struct tw_packet packet = last_packet(decoder);
+
+        tw_etmv4_fail(&stage, follow->error, &packet, follow->error_detail);
+        tw_etmv4_prepare_end(&stage);
+        tw_etmv4_release(&stage);
+    }
     tw_stage_finish(&stage);
     tw_follow_leave(follow);
     if (follow->code->out_of_memory || decoder->is_out_of_memory)

@@ -287,6 +287,8 @@ enum tw_status tw_ptm_decode(void *state, struct tw_follow *follow, struct tw_ou
     tw_stage_begin(&stage, decoder, &decoder->damage, follow, output);
     tw_follow_enter(follow);
     is_used_up = tw_stage_run(&stage, in, decode_stretch, take_gap);
+    decoder->reader.offset = tw_stage_offset(&stage, stage.at); /* however it got there ... */
+    follow->last_block = follow->last_taken = 0; /* ... which no packet asks for */
     tw_stage_finish(&stage);
     tw_follow_leave(follow);
     if (follow->code->out_of_memory)

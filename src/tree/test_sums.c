@@ -191,6 +191,66 @@ static void sums_and_elements_tell_the_same(void **state)
     CHECK(summed > 100);
 }
 
+/* Both up to there; what is left of a batch is the next one's. */
+static void decode_up_to(struct made_decoder *made, const struct made_stream_of *stream,
+                         size_t until, struct tw_state *state)
+{
+    struct made_list list = { .count = 0 };
+
+    made_decode(made, &list, stream, until, MADE_ROOM);
+    free(list.elements);
+    tw_state_save(state, made->at);
+    made->setup->protocol->state(made->decoder, &made->follow, state);
+    CHECK(!state->failed);
+}
+
+/* Threads compare what a decoder knows where a piece ends: it is the same if it counted.  (Those of ETMv4 may have taken
+   the last packet or keep it in mind, and E-Trace's data have no instructions then.) */
+static void counting_leads_to_the_same_state(void **unused)
+{
+    static const char *const protocols[] = { "etmv3", "ptm", "ntrace" };
+    static struct made_stream_of stream;
+    struct check_random random = check_random_start(23);
+
+    (void)unused;
+    for (size_t k = 0; k < LENGTH(protocols) * LENGTH(made_kinds); k++) {
+        const struct made_kind *kind = &made_kinds[k % LENGTH(made_kinds)];
+        const struct made_options options = { .checks = false };
+        struct made_setup setup;
+
+        if (strcmp(kind->protocol, protocols[k / LENGTH(made_kinds)]) != 0)
+            continue;
+        CHECK_CASE(kind->name);
+        setup = made_set_up(kind, &options);
+        made_set_up_code(&setup, &options);
+        CHECK(tw_sums_begin(setup.code));
+        for (unsigned i = 0; i < check_scale(60); i++) {
+            struct made_decoder plain = made_decoder_new(&setup),
+                                counting = made_decoder_new(&setup);
+            struct tw_state want = { .bytes = NULL }, got = { .bytes = NULL };
+            size_t until = 0;
+
+            counting.follow.sums = setup.code->sums;
+            made_stream(&stream, &setup, &random, 300 + check_random_below(&random, 3000),
+                        i % 3 == 0);
+            while (until < stream.size) {
+                until += 1 + check_random_below(&random, 300);
+                if (until > stream.size)
+                    until = stream.size;
+                decode_up_to(&plain, &stream, until, &want);
+                decode_up_to(&counting, &stream, until, &got);
+                CHECK_BYTES(got.bytes, got.size, want.bytes, want.size);
+            }
+            tw_sums_forget(setup.code);
+            tw_state_free(&want);
+            tw_state_free(&got);
+            made_decoder_free(&plain);
+            made_decoder_free(&counting);
+        }
+        made_tear_down(&setup);
+    }
+}
+
 /* All blocks are thrown away while paths through them wait to be summed. */
 static void sums_outlive_the_blocks(void **state)
 {
@@ -347,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_and_elements_tell_the_same),
+        cmocka_unit_test(counting_leads_to_the_same_state),
         cmocka_unit_test(sums_outlive_the_blocks),
         cmocka_unit_test(what_is_forgotten_is_gone),
         cmocka_unit_test(times_have_no_end),
