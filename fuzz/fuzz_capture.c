@@ -4,6 +4,7 @@
    "vdso NAME", "flags BITS", "do BITS" (which analyses; 0: all), "at N"; then the files. */
 #include "analyses.h"
 #include "edges.h"
+#include "pyramid.h"
 #include "views.h"
 
 enum { SOURCES = 8, IMAGES = 4, WORDS = 2048, INPUT_MOST = 1 << 16 };

@@ -131,39 +131,6 @@ static void do_report(const struct subject *subject)
     tw_run_free(run);
 }
 
-static void do_pyramid(const struct subject *subject)
-{
-    const struct tw_buffer *buffer = tw_capture_buffer_count(subject->capture)
-                                         ? tw_capture_buffer(subject->capture, 0)
-                                         : NULL;
-    const struct tw_pyramid_config about = { .size = sizeof about,
-                                             .bytes = buffer ? buffer->size : 0,
-                                             .block = 32 };
-    struct tw_part part = { .size = sizeof part };
-    struct tw_tile tile = { .size = sizeof tile };
-    struct tw_pyramid *pyramid, *again;
-    struct tw_run *run = start(subject, &subject->config);
-    char path[BUNDLE_PATH];
-
-    bundle_path(path, subject->bundle, "saved");
-    if (tw_pyramid_new(&pyramid, &about, NULL) == TW_OK) {
-        while (run && tw_run_next(run, &part) == TW_OK)
-            require(tw_pyramid_take(pyramid, run, &part) == TW_OK);
-        require(tw_pyramid_finish(pyramid) == TW_OK);
-        for (size_t level = 0; level < tw_pyramid_levels(pyramid); level++)
-            for (size_t i = 0; tw_pyramid_tile(pyramid, &tile, level, i); i++)
-                for (size_t k = 0; k < tile.function_count; k++)
-                    require(tw_pyramid_name(pyramid, tile.functions[k].function) != NULL);
-        require(tw_pyramid_save(pyramid, path, NULL) == TW_OK);
-        require(tw_pyramid_load(&again, path, NULL, NULL) == TW_OK);
-        require(tw_pyramid_levels(again) == tw_pyramid_levels(pyramid));
-        tw_pyramid_free(again);
-        bundle_remove(subject->bundle, "saved");
-    }
-    tw_pyramid_free(pyramid);
-    tw_run_free(run);
-}
-
 /* ---- from place to place ---- */
 
 struct reopened {
