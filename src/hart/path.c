@@ -181,8 +181,8 @@ size_t tw_hart_pass(struct tw_hart *hart, const struct tw_retired *list, size_t 
     size_t room;
 
     *status = TW_OK;
-    /* What these instructions are depends on more than their opcode. */
-    if (hart->rv.has_zcmp || hart->rv.has_zcmt || count < 2 ||
+    /* What these instructions are depends on more than their opcode, or was told for another instruction set. */
+    if (hart->rv.has_zcmp || hart->rv.has_zcmt || count < 2 || list->isa != hart->isa ||
         (list[count - 1].address + list[count - 1].size) > mask) {
         tw_hart_note(hart, list->address, list->opcode);
         *status = tw_hart_step(hart, list->address);
