@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Full decode on several threads beside one: wall-clock time of whole passes in turn, and the CPU
-   time of all threads together.  What comes out must be the same before anything is printed. */
+   time of all threads together.  What comes out must be the same before anything is printed.  Then what is done more
+   than once, and the memory that is taken, in a long trace: of 64 MiB, with the word "full" of 1 GiB. */
 #include "ours.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
 
 #include "tree/branch.h"
 #include "tree/parallel.h"
 
-enum { TOTAL = 16 << 20, PASSES = 7, WAYS = 4 };
+enum { TOTAL = 16 << 20, PASSES = 7, WAYS = 4, WINDOW = 4 << 20 };
 
 static const struct {
     const char *subject;
@@ -17,7 +21,9 @@ static const struct {
     { "tc2-ptm-rstk-t32-part", NULL },
     { "TC2", NULL },
     { "stm_only", NULL },
-    { "made/etrace,mib=16", NULL },
+    { "made/stm,mib=16", "threads/two-stm" },
+    { "made/itm,mib=16", "threads/two-itm" },
+    { "made/etrace,mib=16", "threads/two-etrace" },
     { "made/ntrace,mib=16", NULL },
 };
 
@@ -135,7 +141,6 @@ static struct tw_tree *counting_tree(const struct subject *subject, unsigned thr
 static void count_pass(struct tw_tree *tree, const struct subject *subject,
                        struct outcome *best)
 {
-    enum { WINDOW = 4 << 20 };
     struct tw_batch batch = { .size = sizeof batch };
     uint64_t wall = bench_wall(), cpu = bench_all_cpu();
 
@@ -195,12 +200,133 @@ static void measure_counting(const char *what, const char *result)
     subject_free(&subject);
 }
 
-int main(void)
+/* ---- a long trace ---- */
+
+/* What a tree holds, and the most that it did; each block has its size before it. */
+struct held {
+    _Atomic size_t now, most;
+};
+
+static void *resize(void *context, void *memory, size_t size)
 {
+    enum { HEAD = sizeof(max_align_t) };
+    struct held *held = context;
+    uint8_t *block = memory ? (uint8_t *)memory - HEAD : NULL;
+    size_t before = 0, now, most;
+
+    if (block)
+        memcpy(&before, block, sizeof before);
+    if (!size) {
+        atomic_fetch_sub(&held->now, before);
+        free(block);
+        return NULL;
+    }
+    block = realloc(block, HEAD + size);
+    if (!block)
+        bench_stop("out of memory");
+    memcpy(block, &size, sizeof size);
+    now = atomic_fetch_add(&held->now, size - before) + size - before;
+    most = atomic_load(&held->most);
+    while (now > most && !atomic_compare_exchange_weak(&held->most, &most, now)) {
+    }
+    return block + HEAD;
+}
+
+/* What a long trace came to. */
+struct lengthy {
+    double in_vain; /* part of its bytes that was decoded more than once */
+    double memory;  /* the most that was held, by the most in its first part */
+};
+
+/* The subject again and again, a window at a time. */
+static struct lengthy decode_at_length(const struct subject *subject, unsigned threads,
+                                       unsigned times)
+{
+    struct held held = { 0, 0 };
+    const struct tw_allocator allocator = { .resize = resize, .context = &held };
+    const struct tw_tree_config config = { .size = sizeof config,
+                                           .framing = subject->framing,
+                                           .threads = threads,
+                                           .allocator = &allocator };
+    struct tw_batch batch = { .size = sizeof batch };
+    struct lengthy lengthy = { 0, 0 };
+    struct tw_tree *tree;
+    size_t first = 0;
+
+    bench_need(tw_tree_new(&tree, &config, NULL), "tree");
+    for (size_t i = 0; i < subject->source_count; i++)
+        bench_need(tw_tree_add_source(tree, NULL, &subject->sources[i]), "source");
+    for (unsigned time = 0; time < times; time++) {
+        for (size_t at = 0; at < subject->size; at += WINDOW) {
+            const size_t left = subject->size - at;
+
+            bench_need(tw_tree_feed(tree, subject->data + at, left < WINDOW ? left : WINDOW),
+                       "bytes");
+            while (tw_tree_next(tree, &batch) == TW_OK) {
+            }
+        }
+        if (time == 0)
+            first = held.most;
+    }
+    if (tree->pool)
+        lengthy.in_vain = (double)tree->pool->in_vain / (double)subject->size / (double)times;
+    lengthy.memory = (double)held.most / (double)first;
+    tw_tree_free(tree);
+    return lengthy;
+}
+
+/* The worst of all protocols. */
+static void measure_length(unsigned threads, size_t mib)
+{
+    static const char *const subjects[] = { "bugfix-exact-match-part",
+                                            "tc2-ptm-rstk-t32-part",
+                                            "TC2",
+                                            "stm_only",
+                                            "made/etmv4,mib=16",
+                                            "made/ptm,mib=16",
+                                            "made/stm,mib=16",
+                                            "made/itm,mib=16",
+                                            "made/etrace,mib=16",
+                                            "made/ntrace,mib=16" };
+    struct lengthy worst = { 0, 0 };
+    char name[160];
+
+    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
+        struct subject subject;
+        struct lengthy lengthy;
+
+        if (!subject_open(&subject, subjects[i]))
+            continue;
+        if (subject.size < TOTAL)
+            subject_repeat(&subject, TOTAL);
+        lengthy = decode_at_length(&subject, threads, (unsigned)((mib << 20) / TOTAL));
+        (void)printf("# %s/%s, %zu MiB, %u threads: %.4f in vain, memory %.3f\n",
+                     subject.protocol, subject.name, mib, threads, lengthy.in_vain,
+                     lengthy.memory);
+        if (lengthy.in_vain > worst.in_vain)
+            worst.in_vain = lengthy.in_vain;
+        if (lengthy.memory > worst.memory)
+            worst.memory = lengthy.memory;
+        subject_free(&subject);
+    }
+    (void)snprintf(name, sizeof name, "threads/vain-%u", threads);
+    bench_result(name, worst.in_vain, "  part of %zu MiB that was decoded more than once", mib);
+    (void)snprintf(name, sizeof name, "threads/memory-%u", threads);
+    bench_result(name, worst.memory, "  memory for %zu MiB by that for the first 16", mib);
+}
+
+int main(int word_count, char **words)
+{
+    const size_t mib = bench_is_quick()                                  ? 16
+                       : word_count > 1 && strcmp(words[1], "full") == 0 ? 1024
+                                                                         : 64;
+
     (void)puts("# threads: wall clock of one thread by that of so many");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         measure(cases[i].subject, cases[i].result);
     measure_counting(cases[0].subject, "threads/two-counted");
     measure_counting("made/ntrace,mib=16", "threads/two-ntrace");
+    measure_length(4, mib);
+    measure_length(16, mib);
     return 0;
 }

@@ -17,23 +17,7 @@ enum {
 /* The next A-sync at or after `at` (its last five zeros and the 80); `size`: there is none. */
 static inline size_t tw_armv7_next_async(const uint8_t *data, size_t size, size_t at)
 {
-    enum { LENGTH = TW_ARMV7_ASYNC_ZEROS + 1 };
-
-    while (size >= LENGTH && at <= size - LENGTH) {
-        const uint8_t last = data[at + LENGTH - 1];
-        unsigned zeros = 0;
-
-        if (last != 0x80) {
-            at += last ? LENGTH : 1; /* no A-sync holds any other byte */
-            continue;
-        }
-        while (zeros < TW_ARMV7_ASYNC_ZEROS && data[at + LENGTH - 2 - zeros] == 0)
-            zeros++;
-        if (zeros == TW_ARMV7_ASYNC_ZEROS)
-            return at;
-        at += LENGTH;
-    }
-    return size;
+    return tw_find_zeros_80(data, size, at, TW_ARMV7_ASYNC_ZEROS);
 }
 
 /* An instruction address as bytes carry it. */

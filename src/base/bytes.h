@@ -114,6 +114,28 @@ static inline uint64_t tw_sign_extend(uint64_t value, unsigned bits)
     return (uint64_t)((int64_t)(value << others) >> others);
 }
 
+/* The next byte 80 with so many zeros before it, all at or after `at`: where the zeros begin, as many as are asked
+   for; `size`: there is none.  Looks at one byte in zeros + 1 of what holds neither. */
+TW_INLINE size_t tw_find_zeros_80(const uint8_t *data, size_t size, size_t at,
+                                  const unsigned zeros)
+{
+    while (size > zeros && at < size - zeros) {
+        const uint8_t last = data[at + zeros];
+        unsigned left = zeros;
+
+        if (last != 0x80) {
+            at += last ? zeros + 1 : 1; /* no other byte is among them */
+            continue;
+        }
+        while (left && data[at + left - 1] == 0)
+            left--;
+        if (!left)
+            return at;
+        at += zeros + 1;
+    }
+    return size;
+}
+
 struct tw_writer {
     uint8_t *at, *end;
     size_t missing; /* bytes that did not fit */

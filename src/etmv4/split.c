@@ -6,7 +6,6 @@
 #include "path/state.h"
 
 enum {
-    ASYNC_SIZE = 12,
     LOOK_MAX = 4096,          /* bytes behind an A-sync in which all must have been said */
     SPECULATION_BYTES = 1024, /* ... and, roughly, elements of before it committed */
 };
@@ -143,26 +142,6 @@ void tw_etmv4_state(void *any, struct tw_follow *follow, struct tw_state *state)
     tw_follow_state(follow, state, false);
 }
 
-/* The next A-sync at or after `at`; `size`: there is none. */
-static size_t find_async(const uint8_t *data, size_t size, size_t at)
-{
-    while (size >= ASYNC_SIZE && at <= size - ASYNC_SIZE) {
-        const uint8_t last = data[at + ASYNC_SIZE - 1];
-        unsigned zeros = 0;
-
-        if (last != 0x80) {
-            at += last ? ASYNC_SIZE : 1; /* no A-sync holds any other byte */
-            continue;
-        }
-        while (zeros < ASYNC_SIZE - 1 && data[at + ASYNC_SIZE - 2 - zeros] == 0)
-            zeros++;
-        if (zeros == ASYNC_SIZE - 1)
-            return at;
-        at += ASYNC_SIZE;
-    }
-    return size;
-}
-
 /* What has been said since the A-sync. */
 struct seen {
     bool info, address, context, time, marker, atom;
@@ -225,7 +204,7 @@ bool tw_etmv4_split(struct tw_split *split, const void *any, const uint8_t *data
     struct tw_etmv4_reader reader = decoder->reader;
     size_t at = split->at > split->least ? split->at : split->least;
 
-    while ((at = find_async(data, size, at)) < size) {
+    while ((at = tw_find_zeros_80(data, size, at, TW_ETMV4_ASYNC_SIZE - 1)) < size) {
         const size_t until = find_until(split, &reader, data, size, at);
 
         if (until) {
@@ -233,7 +212,7 @@ bool tw_etmv4_split(struct tw_split *split, const void *any, const uint8_t *data
             split->at = split->until = until;
             return true;
         }
-        at += ASYNC_SIZE;
+        at += TW_ETMV4_ASYNC_SIZE;
     }
     split->at = size;
     return false;

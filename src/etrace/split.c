@@ -6,8 +6,9 @@
 #include "path/state.h"
 
 enum {
-    PACKETS = 12,  /* behind the synchronization packet that make the place the same ... */
-    LOOK_MAX = 512 /* ... within so many bytes */
+    PACKETS = 12,   /* behind the synchronization packet that make the place the same ... */
+    LOOK_MAX = 512, /* ... within so many bytes */
+    RUN_UP = 512    /* bytes in which packets that seem to be some lead to those that are */
 };
 
 static void place_state(struct tw_etrace_place *place, const struct tw_etrace_decoder *decoder,
@@ -189,6 +190,13 @@ static bool is_sync(const struct tw_etrace_frame *frame, const uint8_t *packet)
     return (bits & 3) == 3 && (bits >> 2 & 3) <= 1;
 }
 
+/* Whether bytes alone tell where a packet begins. */
+static bool may_hunt(const struct tw_etrace_transport *transport)
+{
+    return !transport->comes_apart && !transport->block_size &&
+           transport->encapsulation != TW_ETRACE_ENCAP_PULP;
+}
+
 bool tw_etrace_split(struct tw_split *split, const void *any, const uint8_t *data, size_t size)
 {
     const struct tw_etrace_decoder *decoder = any;
@@ -199,6 +207,10 @@ bool tw_etrace_split(struct tw_split *split, const void *any, const uint8_t *dat
     transport.is_synced = true;
     transport.is_doubtful = false;
     transport.null_run = 0;
+    if (split->least > at + RUN_UP && may_hunt(&transport)) {
+        at = split->least - RUN_UP;
+        tw_etrace_transport_lose(&transport);
+    }
     while (at < size) {
         struct tw_etrace_frame frame;
 

@@ -47,28 +47,17 @@ void tw_itm_resume(void *decoder, struct tw_follow *follow)
 void tw_itm_rebase(const void *decoder, struct tw_element *elements, size_t count, uint64_t by)
 {
     const struct tw_itm_decoder *d = decoder;
+    const unsigned scale = d->scale;
 
     for (size_t i = 0; i < count; i++) {
         struct tw_element *element = &elements[i];
 
-        if (element->type == TW_ELEMENT_ITMTRACE && element->kind >= TW_ITM_TS_SYNC &&
-            element->kind <= TW_ITM_TS_PKT_TS_DELAY &&
-            tw_state_is_guess(element->itm_time >> d->scale))
-            element->itm_time += by << d->scale;
+        /* The time first: most elements have none. */
+        if (tw_state_is_guess(element->itm_time >> scale) &&
+            element->type == TW_ELEMENT_ITMTRACE && element->kind >= TW_ITM_TS_SYNC &&
+            element->kind <= TW_ITM_TS_PKT_TS_DELAY)
+            element->itm_time += by << scale;
     }
-}
-
-/* The next synchronization packet at or after `at`: five zeros and an 80 behind them. */
-static size_t find_sync(const uint8_t *data, size_t size, size_t at)
-{
-    size_t zeros = 0;
-
-    for (; at < size; at++) {
-        if (data[at] == 0x80 && zeros >= TW_ITM_SYNC_ZEROS)
-            return at - TW_ITM_SYNC_ZEROS;
-        zeros = data[at] ? 0 : zeros + 1;
-    }
-    return size;
 }
 
 /* Where a decoder that begins at `start` has seen some packets; 0: not within reach. */
@@ -99,7 +88,7 @@ bool tw_itm_split(struct tw_split *split, const void *decoder, const uint8_t *da
     struct tw_itm_reader reader = d->reader;
     size_t at = split->at > split->least ? split->at : split->least;
 
-    while ((at = find_sync(data, size, at)) < size) {
+    while ((at = tw_find_zeros_80(data, size, at, TW_ITM_SYNC_ZEROS)) < size) {
         const size_t until = find_until(&reader, data, size, at);
 
         if (until) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* STM: what parallel decode asks for.  A stream is cut at an ASYNC; the VERSION behind it takes
-   master and channel back to zero. */
+   master and channel back to zero, and the first timestamp behind that is whole. */
 #include "base/state.h"
 #include "stm/packet.h"
 
 enum {
     ASYNC_BYTES = 10, /* whole bytes FF in an ASYNC; no packet holds so many */
-    LOOK_MAX = 1024   /* bytes behind an ASYNC in which VERSION and data must come */
+    LOOK_MAX = 1024,  /* bytes behind an ASYNC in which VERSION and data must come */
+    WHOLE_BITS = 48   /* of a timestamp, at least, that tells all of it */
 };
 
 void tw_stm_state(void *decoder, struct tw_follow *follow, struct tw_state *state)
@@ -38,12 +39,13 @@ void tw_stm_resume(void *decoder, struct tw_follow *follow)
     d->kept.has_begun = true;
 }
 
-/* Where a decoder that begins at `start` knows all; 0: not within reach. */
+/* Where a decoder that begins at `start` knows all; 0: not within reach.  Where there are no timestamps, or none
+   that is whole, it knows what it can behind the first data. */
 static size_t find_until(struct tw_stm_reader *reader, const uint8_t *data, size_t size,
                          size_t start)
 {
-    bool has_version = false;
-    size_t at = start;
+    bool has_version = false, wants_time = reader->timestamp != 0;
+    size_t at = start, until = 0;
 
     tw_stm_reader_lost(reader);
     while (at - start < LOOK_MAX) {
@@ -51,16 +53,21 @@ static size_t find_until(struct tw_stm_reader *reader, const uint8_t *data, size
         const struct tw_stm_rule *rule;
 
         if (tw_stm_read(reader, &packet, data + at, size - at, false) != TW_OK || packet.error)
-            return 0;
+            break;
         at += packet.base.size - (packet.base.spare_bits != 0);
         if (packet.base.type == TW_STM_NOT_SYNC)
             continue;
         rule = tw_stm_rule_of(packet.base.type);
         has_version |= reader->version != 0;
-        if (has_version && rule->use >= TW_STM_USE_DATA)
-            return at + 1; /* the packet may end within this byte */
+        wants_time |= packet.base.type == TW_STM_FREQ; /* comes with timestamps alone */
+        if (!has_version || rule->use < TW_STM_USE_DATA)
+            continue;
+        if (!until || packet.timestamp_bits >= WHOLE_BITS)
+            until = at + 1; /* the packet may end within this byte */
+        if (!wants_time || packet.timestamp_bits >= WHOLE_BITS)
+            break;
     }
-    return 0;
+    return until;
 }
 
 /* The next run of so many bytes FF as an ASYNC has; `size`: there is none. */

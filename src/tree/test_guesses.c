@@ -3,6 +3,9 @@
    of a stream is right nearly every time.  Else the result is the same, but a second thread has nothing to do. */
 #include "check.h"
 
+#include <trackway/itm_unit.h>
+#include <trackway/stm_unit.h>
+
 #include "tree/parallel.h"
 #include "tree/test_recording.h"
 
@@ -14,25 +17,19 @@ struct guesses {
 };
 
 /* Decodes it on two threads, where every segment is guessed. */
-static void count_guesses(struct guesses *guesses, const struct recording *recording,
-                          const char *protocol)
+static void count_guesses(struct guesses *guesses, const struct tw_tree_source *source,
+                          const uint8_t *bytes, size_t size)
 {
-    const struct tw_region region = { .size = sizeof region, .address = BASE, .length = CODE };
     const struct tw_tree_config config = {
         .size = sizeof config, .counts_elements = true, .threads = 2, .segment_size = SEGMENT
     };
-    struct tw_tree_source source = { .size = sizeof source,
-                                     .protocol = protocol,
-                                     .text = recording->text };
     struct tw_batch batch = { .size = sizeof batch };
     struct tw_tree *tree;
 
-    CHECK_EQ(tw_image_new(&source.image, NULL, NULL), TW_OK);
-    CHECK_EQ(tw_image_add(source.image, &region, recording->program.code), TW_OK);
     CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
-    CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
+    CHECK_EQ(tw_tree_add_source(tree, NULL, source), TW_OK);
     tree->guesses = true;
-    CHECK_EQ(tw_tree_feed(tree, recording->bytes, recording->size), TW_OK);
+    CHECK_EQ(tw_tree_feed(tree, bytes, size), TW_OK);
     while (tw_tree_next(tree, &batch) == TW_OK) {
     }
     CHECK(tree->pool != NULL);
@@ -40,11 +37,19 @@ static void count_guesses(struct guesses *guesses, const struct recording *recor
     guesses->right += tree->pool->matched;
     guesses->wrong += tree->pool->redone;
     tw_tree_free(tree);
-    tw_image_free(source.image);
+}
+
+static void check_guesses(const struct guesses *guesses, const char *protocol, size_t streams)
+{
+    print_message("%s: %llu segments right, %llu again\n", protocol,
+                  (unsigned long long)guesses->right, (unsigned long long)guesses->wrong);
+    CHECK(guesses->right > streams * RECORDING_SIZE / SEGMENT / 2);
+    CHECK(guesses->wrong * 50 < guesses->right);
 }
 
 static void guesses_are_right(void **state)
 {
+    const struct tw_region region = { .size = sizeof region, .address = BASE, .length = CODE };
     const size_t programs = 6 + check_scale(60);
     struct check_random random = check_random_start(19);
 
@@ -55,20 +60,104 @@ static void guesses_are_right(void **state)
         CHECK_CASE(recording_kinds[k].protocol);
         for (size_t i = 0; i < programs; i++) {
             struct recording *recording = recording_of(k, &random);
+            struct tw_tree_source source = { .size = sizeof source,
+                                             .protocol = recording_kinds[k].protocol,
+                                             .text = recording->text };
 
-            count_guesses(&guesses, recording, recording_kinds[k].protocol);
+            CHECK_EQ(tw_image_new(&source.image, NULL, NULL), TW_OK);
+            CHECK_EQ(tw_image_add(source.image, &region, recording->program.code), TW_OK);
+            count_guesses(&guesses, &source, recording->bytes, recording->size);
+            tw_image_free(source.image);
             free(recording);
         }
-        print_message("%s: %llu segments right, %llu again\n", recording_kinds[k].protocol,
-                      (unsigned long long)guesses.right, (unsigned long long)guesses.wrong);
-        CHECK(guesses.right > programs * RECORDING_SIZE / SEGMENT / 2);
-        CHECK(guesses.wrong * 50 < guesses.right);
+        check_guesses(&guesses, recording_kinds[k].protocol, programs);
+    }
+}
+
+/* What software writes: messages, the first piece of each with a time that goes on. */
+static size_t write_stm(uint8_t *bytes, size_t room, struct check_random *random)
+{
+    const struct tw_stm_unit_config config = { .size = sizeof config,
+                                               .version = check_random_below(random, 2) ? 3 : 4,
+                                               .has_timestamps = true,
+                                               .timestamp_bits = 64,
+                                               .sync_bytes = 512 };
+    uint64_t time = check_random_next(random) >> 8;
+    struct tw_stm_unit *unit;
+    size_t size;
+
+    CHECK_EQ(tw_stm_unit_new(&unit, &config, NULL), TW_OK);
+    for (tw_stm_unit_output(unit, &size); size < room; tw_stm_unit_output(unit, &size)) {
+        time += check_random_below(random, (uint64_t)1 << check_random_below(random, 40));
+        tw_stm_unit_set_time(unit, time);
+        tw_stm_unit_select(unit, (uint16_t)(0x40 + check_random_below(random, 4)),
+                           (uint16_t)check_random_below(random, 32));
+        CHECK_EQ(tw_stm_unit_write(unit, check_random_next(random), 64, TW_STM_TIMED), TW_OK);
+        for (uint64_t left = check_random_below(random, 8); left; left--)
+            CHECK_EQ(tw_stm_unit_write(unit, check_random_next(random) >> 32, 32, 0), TW_OK);
+    }
+    memcpy(bytes, tw_stm_unit_output(unit, &size), room);
+    tw_stm_unit_free(unit);
+    return room;
+}
+
+/* Text and PC samples with local timestamps, whose sum goes through all of it. */
+static size_t write_itm(uint8_t *bytes, size_t room, struct check_random *random)
+{
+    const struct tw_itm_unit_config config = { .size = sizeof config,
+                                               .tcr = TW_ITM_TCR_ENABLE |
+                                                      TW_ITM_TCR_TIMESTAMPS | TW_ITM_TCR_SYNC |
+                                                      TW_ITM_TCR_DWT,
+                                               .sync_cycles = 1 << 16 };
+    struct tw_itm_unit *unit;
+    size_t size;
+
+    CHECK_EQ(tw_itm_unit_new(&unit, &config, NULL), TW_OK);
+    for (tw_itm_unit_output(unit, &size); size < room; tw_itm_unit_output(unit, &size)) {
+        const struct tw_dwt_meaning pc = { .kind = TW_DWT_PC_SAMPLE,
+                                           .value = (uint32_t)check_random_next(random) };
+
+        if (check_random_below(random, 2))
+            CHECK_EQ(tw_itm_unit_write(unit, (unsigned)check_random_below(random, 32),
+                                       (uint32_t)check_random_below(random, 128), 1),
+                     TW_OK);
+        else
+            CHECK_EQ(tw_itm_unit_watch(unit, &pc), TW_OK);
+        CHECK_EQ(tw_itm_unit_advance(unit, check_random_below(random, 1024)), TW_OK);
+    }
+    memcpy(bytes, tw_itm_unit_output(unit, &size), room);
+    tw_itm_unit_free(unit);
+    return room;
+}
+
+static void guesses_of_software_trace_are_right(void **state)
+{
+    static const struct {
+        const char *protocol;
+        size_t (*write)(uint8_t *bytes, size_t room, struct check_random *random);
+    } kinds[] = { { "stm", write_stm }, { "itm", write_itm } };
+    static uint8_t bytes[RECORDING_SIZE];
+    const size_t streams = 6 + check_scale(60);
+    struct check_random random = check_random_start(23);
+
+    (void)state;
+    for (size_t k = 0; k < LENGTH(kinds); k++) {
+        const struct tw_tree_source source = { .size = sizeof source,
+                                               .protocol = kinds[k].protocol };
+        struct guesses guesses = { 0, 0 };
+
+        CHECK_CASE(kinds[k].protocol);
+        for (size_t i = 0; i < streams; i++)
+            count_guesses(&guesses, &source, bytes,
+                          kinds[k].write(bytes, sizeof bytes, &random));
+        check_guesses(&guesses, kinds[k].protocol, streams);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(guesses_are_right) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(guesses_are_right),
+                                        cmocka_unit_test(guesses_of_software_trace_are_right) };
 
     return cmocka_run_group_tests_name("guesses", tests, NULL, NULL);
 }
