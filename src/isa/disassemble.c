@@ -10,6 +10,7 @@
 #include "base/sized.h"
 #include "base/text.h"
 #include "isa/isa.h"
+#include "isa/known.h"
 
 size_t tw_instruction_size(const struct tw_code_bytes *code)
 {
@@ -101,14 +102,6 @@ struct calls {
                           size_t room);
 };
 
-/* The text of an opcode that is the same at every address; of a direct branch, whose opcode is then without the distance, what
-   stands before the target.  A program has few of them, and LLVM takes its time. */
-enum { KNOWN_BITS = 15 };
-struct known {
-    uint32_t opcode;
-    char text[60]; /* empty: none */
-};
-
 struct tw_disassembler {
     struct calls calls;
     void *library;
@@ -128,7 +121,7 @@ struct tw_disassembler {
     bool has_target, has_literal;
     uint64_t target, literal;
 
-    struct known *known; /* of A64, each where its opcode puts it; NULL: not yet */
+    struct tw_known *known; /* of A64; NULL: none yet */
 };
 
 /* C has no conversion from an object's address to a function's. */
@@ -342,13 +335,17 @@ static void put_name(struct tw_text *out, const struct tw_disassembler *disassem
 }
 
 /* LLVM's line, "\tmnemonic\toperands", as ours. */
-static void put_line(struct tw_text *out, const char *line)
+static void put_line(struct tw_text *out, char *line)
 {
-    for (line += *line == '\t'; *line; line++) {
-        const bool is_blank = *line == '\t' || *line == '\n';
+    const size_t left = out->room - out->size - 1;
+    size_t size;
 
-        tw_text_add_size(out, is_blank ? " " : line, 1);
-    }
+    line += *line == '\t';
+    for (size = 0; line[size]; size++)
+        if (line[size] == '\t' || line[size] == '\n')
+            line[size] = ' ';
+    tw_text_add_size(out, line, size < left ? size : left);
+    out->failed |= size > left;
 }
 
 /* What an address in it means. */
@@ -368,70 +365,35 @@ static void put_unknown(struct tw_text *out, const struct tw_code_bytes *code, s
     tw_text_format(out, ".inst 0x%0*x", (int)(2 * size), (unsigned)tw_instruction_opcode(code));
 }
 
-/* Whether the text of an A64 instruction depends on where it is: ADR and ADRP, loads of literals, AUTIASPPC and the like,
-   direct branches and what else is among them. */
-static bool depends_on_address(uint32_t opcode)
+/* Where the text of this instruction is kept; NULL: it is not. */
+static struct tw_known *known_of(struct tw_disassembler *disassembler, struct tw_known_key *key,
+                                 const struct tw_code_bytes *code, enum kind kind)
 {
-    return (tw_a64_is_of_interest(opcode) && !tw_a64_is_system(opcode)) ||
-           (opcode & 0x1f000000) == 0x10000000 || (opcode & 0x3b000000) == 0x18000000 ||
-           (opcode & 0xff800000) == 0xf3800000;
-}
-
-/* Where the text of this instruction is kept; NULL: it is not.  *opcode becomes what it is kept by; `distance`: the bits that
-   are not part of that. */
-static struct known *known_of(struct tw_disassembler *disassembler, enum kind kind,
-                              uint32_t *opcode, uint32_t *distance)
-{
-    *distance = kind == A64 ? tw_a64_distance_bits(*opcode) : 0;
-    if (kind != A64 || (!*distance && depends_on_address(*opcode)))
+    if (kind != A64 || !tw_known_key(key, tw_instruction_opcode(code), code->address))
         return NULL;
-    *opcode &= ~*distance;
     if (!disassembler->known) /* without memory for it, each is asked for */
         disassembler->known =
-            tw_take(disassembler->allocator, sizeof(struct known) << KNOWN_BITS);
-    return disassembler->known
-               ? &disassembler->known[*opcode * 0x9e3779b1u >> (32 - KNOWN_BITS)]
-               : NULL;
+            tw_take(disassembler->allocator, sizeof(struct tw_known) << TW_KNOWN_BITS);
+    return disassembler->known ? tw_known_at(disassembler->known, key) : NULL;
 }
 
-static void keep(struct known *known, const struct tw_text *text, size_t size, uint32_t opcode)
+/* Whether the addresses that LLVM told of are those that the key has. */
+static bool is_as_told(const struct tw_disassembler *disassembler,
+                       const struct tw_known_key *key)
 {
-    if (size >= sizeof known->text || text->failed)
-        return;
-    known->opcode = opcode;
-    memcpy(known->text, text->chars, size);
-    known->text[size] = 0;
+    return disassembler->has_target == (key->hole == TW_HOLE_TARGET) &&
+           disassembler->has_literal == (key->hole == TW_HOLE_DISTANCE) &&
+           (!disassembler->has_target || disassembler->target == key->address) &&
+           (!disassembler->has_literal || disassembler->literal == key->address);
 }
 
-/* The same of a direct branch, if the text ends with its target. */
-static void keep_branch(struct known *known, const struct tw_text *text, uint32_t opcode,
-                        uint64_t target)
-{
-    char hex[24];
-    struct tw_text end = tw_text_in(hex, sizeof hex);
-
-    tw_text_hex(&end, target);
-    if (text->size > end.size &&
-        memcmp(text->chars + text->size - end.size, hex, end.size) == 0)
-        keep(known, text, text->size - end.size, opcode);
-}
-
-/* What is known of the instruction, and where it leads to. */
 static void put_known(struct tw_text *out, struct tw_disassembler *disassembler,
-                      const struct known *known, const struct tw_code_bytes *code,
-                      bool is_branch)
+                      const struct tw_known *known, const struct tw_known_key *key)
 {
-    static const struct tw_isa_options options = { .wfx_is_p0 = false };
-    struct tw_instruction branch;
-
-    tw_text_add(out, known->text);
-    if (!is_branch || out->failed)
-        return;
-    tw_a64_classify(&branch, tw_instruction_opcode(code), code->address, &options);
-    tw_text_hex(out, branch.target);
-    disassembler->target = branch.target;
-    if (!out->failed)
-        put_name(out, disassembler);
+    tw_known_put(out, known, key);
+    disassembler->has_target = key->hole == TW_HOLE_TARGET;
+    disassembler->has_literal = key->hole == TW_HOLE_DISTANCE;
+    disassembler->target = disassembler->literal = key->address;
 }
 
 /* LLVM's text of the instruction, as far as it is in the bytes; false: it has none. */
@@ -462,8 +424,8 @@ size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t r
 {
     const size_t size = tw_instruction_size(code);
     const enum kind kind = kind_of(disassembler, code->isa);
-    uint32_t opcode = tw_instruction_opcode(code), distance;
-    struct known *known;
+    struct tw_known_key key;
+    struct tw_known *known;
     struct tw_text out;
 
     if (!room)
@@ -472,20 +434,17 @@ size_t tw_disassemble(struct tw_disassembler *disassembler, char *text, size_t r
     if (!size || kind == KINDS)
         return 0;
     out = tw_text_in(text, room);
-    known = known_of(disassembler, kind, &opcode, &distance);
-    if (known && known->opcode == opcode && known->text[0]) {
-        put_known(&out, disassembler, known, code, distance != 0);
-        return size;
-    }
-    if (!ask(disassembler, &out, code, size, kind)) {
+    known = known_of(disassembler, &key, code, kind);
+    if (known && tw_known_is(known, &key)) {
+        put_known(&out, disassembler, known, &key);
+    } else if (!ask(disassembler, &out, code, size, kind)) {
         put_unknown(&out, code, size);
         return size;
+    } else if (known && is_as_told(disassembler, &key)) {
+        tw_known_keep(known, &key, &out);
     }
-    if (known && distance && disassembler->has_target)
-        keep_branch(known, &out, opcode, disassembler->target);
-    else if (known && !distance && !disassembler->has_target && !disassembler->has_literal)
-        keep(known, &out, out.size, opcode);
-    put_meaning(&out, disassembler, kind);
+    if (!out.failed)
+        put_meaning(&out, disassembler, kind);
     return size;
 }
 
