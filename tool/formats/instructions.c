@@ -19,29 +19,44 @@ enum { KEPT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20 };
 enum { LINES_AT_ONCE = 64 }; /* that are written */
 /* Characters of the index with the blank behind it, at least; and room for any. */
 enum { INDEX_WIDTH = 10, INDEX_ROOM = 32 };
+/* The index is put into lines that are ready by one copy of so many characters: with what is behind it, which is the same. */
+enum { STAMP = 16 };
+
+/* How a range is listed: by whom it was executed, and what its lines begin with, but for the digits of the index. */
+enum { MANNER_WIDTH_BITS = 8 }; /* the number of a head, then the width of the index */
+#define MANNER_NONE  UINT64_C(0)
+#define MANNER_UNSET UINT64_MAX /* the part at work has none yet */
 
 /* A range of instructions; all that its rows depend on. */
 struct block {
     uint64_t start;
     uint32_t length, count;
+    uint64_t ready_manner; /* of its lines in list->ready; MANNER_NONE: it has none there */
+    size_t ready; /* where a line begins as a uint32_t, for `ready_lines`, then text ... */
+    uint32_t ready_size;  /* ... of so many bytes */
+    uint32_t ready_lines; /* an even number: the last one may stand there twice */
+    uint32_t after;       /* the block that came behind this one last time; 0: none yet */
+    uint8_t isa;
+    bool has_lines; /* of the source: which ones are shown depends on what came before */
     uint32_t source, space, context;
     uint64_t time;
-    uint8_t isa;
-    bool has_lines;      /* of the source: which ones are shown depends on what came before */
-    bool is_ready;       /* its lines are in list->ready */
-    uint8_t width;       /* of the index when it was listed last ... */
-    uint64_t head;       /* ... with this head */
-    size_t ready;        /* the length of each line as a uint32_t, then their text ... */
-    uint32_t ready_size; /* ... of so many bytes; 0: it was never ready */
-    uint32_t next;       /* block + 1 with the same hash */
-    uint32_t after;      /* block + 1 that came behind this one last time; 0: none yet */
+    uint64_t manner; /* when it was listed last */
+    uint32_t next;   /* the block with the same hash; 0: none */
     size_t first, rows;
 };
 
-/* What the lines of a source had in common when they were last made, and its number. */
+/* What the lines of a source had in common when they were last made, who executed then, and the number of both. */
 struct head {
     struct tw_text text;
+    uint32_t space, context;
+    uint64_t time;
     uint64_t number;
+};
+
+/* Of the source: what the last instruction had. */
+struct shown {
+    const char *file;
+    uint32_t line;
 };
 
 struct instructions {
@@ -50,24 +65,27 @@ struct instructions {
     struct tw_walk *walk;
     struct rows rows;
 
-    struct block *blocks;
+    struct block *blocks; /* from 1 on; that of 0 is like no range */
     size_t block_count, block_room;
-    struct tw_map by_key; /* number of a block + 1 */
-    uint32_t last;        /* block + 1 that was listed last; 0: none */
+    struct tw_map by_key; /* number of a block */
+    uint32_t last;        /* that was listed last; 0: none */
     char *ready;
     size_t ready_size, ready_room;
 
-    struct tw_text head;    /* of the lines of a range: the buffer's name, the index, ... */
-    struct tw_text rest;    /* ... and what is the same for all of a part ... */
-    uint64_t rest_number;   /* ... with this number */
-    struct head *heads;     /* by source */
-    uint64_t head_number;   /* of the one at work ... */
-    uint64_t head_count;    /* ... and of the last that was new */
-    char index[INDEX_ROOM]; /* of the last range, as text ... */
-    size_t width;           /* ... of so many characters; 0: there was none ... */
-    uint64_t index_of;      /* ... and as a number: ranges of one packet have the same */
-    const char *file[128];  /* of the last instruction of each ID */
-    uint32_t line[128];
+    struct tw_text head;  /* of the lines of a range: the buffer's name, the index, ... */
+    struct tw_text rest;  /* ... and what is the same for all of a part ... */
+    uint64_t rest_number; /* ... with this number */
+    struct head *heads;   /* by source */
+    uint64_t head_number; /* of the one at work ... */
+    uint64_t head_count;  /* ... and of the last that was new */
+    char index
+        [INDEX_ROOM];  /* of the last range, as text, then what is behind it in a line ... */
+    size_t index_size; /* ... of so many digits, with "0x"; 0: there was none ... */
+    size_t width;      /* ... of so many characters ... */
+    uint64_t index_of; /* ... and as a number: ranges of one packet have the same */
+    uint64_t manner;   /* of the part at work, with that index */
+    struct shown shown[128];
+    struct shown *shown_here; /* of the ID at work */
 };
 
 static void add_rows(struct instructions *list, struct block *block, const struct tw_part *part,
@@ -89,8 +107,9 @@ static void add_rows(struct instructions *list, struct block *block, const struc
 static void forget(struct instructions *list)
 {
     rows_forget(&list->rows);
-    list->block_count = list->ready_size = 0;
-    list->last = 0;
+    list->block_count = 1;
+    list->ready_size = 0;
+    list->last = list->blocks[0].after = 0;
     tw_map_clear(&list->by_key);
 }
 
@@ -108,7 +127,7 @@ static bool is_same(const struct block *a, const struct block *b)
            a->time == b->time && a->isa == b->isa;
 }
 
-/* The block that is like the key, made if there is none; its number + 1. */
+/* The block that is like the key, made if there is none. */
 static uint32_t look_up(struct instructions *list, struct block *key,
                         const struct tw_part *part, const struct tw_element *range)
 {
@@ -116,16 +135,16 @@ static uint32_t look_up(struct instructions *list, struct block *key,
 
     if (!first)
         out_of_memory();
-    for (uint64_t at = *first; at; at = list->blocks[at - 1].next)
-        if (is_same(&list->blocks[at - 1], key))
+    for (uint64_t at = *first; at; at = list->blocks[at].next)
+        if (is_same(&list->blocks[at], key))
             return (uint32_t)at;
     key->next = (uint32_t)*first;
     add_rows(list, key, part, range);
     if (!TW_GROW(NULL, &list->blocks, &list->block_room, list->block_count + 1))
         out_of_memory();
-    list->blocks[list->block_count++] = *key;
+    list->blocks[list->block_count] = *key;
     *first = list->block_count;
-    return (uint32_t)list->block_count;
+    return (uint32_t)list->block_count++;
 }
 
 /* Mostly the block that came last time behind the one that was listed last. */
@@ -140,20 +159,18 @@ static struct block *find_block(struct instructions *list, const struct tw_part 
                          .context = part->who.view.context,
                          .time = part->who.view.time,
                          .isa = range->isa };
-    uint32_t before, found;
+    uint32_t found;
 
     if (rows_size(&list->rows) + list->ready_size > KEPT_MOST ||
         list->block_count == BLOCKS_MOST)
         forget(list);
-    before = list->last;
-    found = before ? list->blocks[before - 1].after : 0;
-    if (TW_UNLIKELY(!found || !is_same(&list->blocks[found - 1], &key))) {
+    found = list->blocks[list->last].after;
+    if (!found || !is_same(&list->blocks[found], &key)) {
         found = look_up(list, &key, part, range);
-        if (before)
-            list->blocks[before - 1].after = found;
+        list->blocks[list->last].after = found;
     }
     list->last = found;
-    return &list->blocks[found - 1];
+    return &list->blocks[found];
 }
 
 static void put_source(const struct instructions *list, const struct row *row)
@@ -163,17 +180,23 @@ static void put_source(const struct instructions *list, const struct row *row)
 }
 
 /* What the lines of a part have in common has the number of the last part of the source, if it is the same. */
-static void number_head(struct instructions *list, uint32_t source)
+static void number_head(struct instructions *list, const struct tw_part *part)
 {
+    const struct tw_view *view = &part->who.view;
+    const size_t source = part->source_number;
     struct head *last =
         &list->heads[source < list->rows.source_count ? source : list->rows.source_count];
 
-    if (!last->number || last->text.size != list->head.size ||
+    if (!last->number || last->space != view->space || last->context != view->context ||
+        last->time != view->time || last->text.size != list->head.size ||
         memcmp(last->text.chars, list->head.chars, list->head.size) != 0) {
         last->text.size = 0;
         tw_text_add_size(&last->text, list->head.chars, list->head.size);
         if (last->text.failed)
             out_of_memory();
+        last->space = view->space;
+        last->context = view->context;
+        last->time = view->time;
         last->number = ++list->head_count;
     }
     list->head_number = last->number;
@@ -201,7 +224,7 @@ static void make_rest(struct instructions *list, const struct tw_part *part)
         out_of_memory();
     rest->size -= sizeof blanks;
     list->rest_number = list->lines->part_number;
-    number_head(list, part->source_number);
+    number_head(list, part);
 }
 
 static char *copy(char *out, const char *text, size_t size)
@@ -212,6 +235,13 @@ static char *copy(char *out, const char *text, size_t size)
     return out + size;
 }
 
+/* What is behind the index, and the manner that comes of it. */
+static void set_manner(struct instructions *list)
+{
+    memcpy(list->index + list->width, list->rest.chars, STAMP - INDEX_WIDTH);
+    list->manner = list->head_number << MANNER_WIDTH_BITS | list->width;
+}
+
 /* "0x123     ", with a blank behind it. */
 static void write_index(struct instructions *list, uint64_t index)
 {
@@ -219,14 +249,32 @@ static void write_index(struct instructions *list, uint64_t index)
     const size_t size = (size_t)(tw_write_hex(list->index, index) - list->index);
 
     memcpy(list->index + size, blanks, INDEX_WIDTH);
+    list->index_size = size;
     list->width = size < INDEX_WIDTH ? INDEX_WIDTH : size + 1;
     list->index_of = index;
 }
 
-static void list_lines(struct instructions *list, const struct row *row, const struct row *end,
-                       uint8_t id)
+/* The same where the manner is set.  Mostly only the last two digits are others. */
+static inline void change_index(struct instructions *list, uint64_t index)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    if (TW_LIKELY((index ^ list->index_of) < 256 && index >= 256)) {
+        char *last = list->index + list->index_size - 2;
+
+        last[0] = digits[index >> 4 & 15];
+        last[1] = digits[index & 15];
+        list->index_of = index;
+    } else {
+        write_index(list, index);
+        set_manner(list);
+    }
+}
+
+static void list_lines(struct instructions *list, const struct row *row, const struct row *end)
 {
     struct output *out = list->lines->out;
+    struct shown *shown = list->shown_here;
     const size_t room = (size_t)(end - row) * (list->head.size + 1) + end[-1].text +
                         end[-1].size - row->text + 2 * (size_t)ROWS_COPY;
     char *line = output_room(out, room), *at = line;
@@ -234,13 +282,13 @@ static void list_lines(struct instructions *list, const struct row *row, const s
     for (; row < end; row++) {
         at = copy(at, list->head.chars, list->head.size);
         at = copy(at, list->rows.text + row->text, row->size);
-        if (row->line && (row->line != list->line[id] || row->file != list->file[id])) {
+        if (row->line && (row->line != shown->line || row->file != shown->file)) {
             output_took(out, (size_t)(at - line));
             put_source(list, row);
             at = line = output_room(out, room);
         }
-        list->file[id] = row->file;
-        list->line[id] = row->line;
+        shown->file = row->file;
+        shown->line = row->line;
         *at++ = '\n';
     }
     output_took(out, (size_t)(at - line));
@@ -250,9 +298,11 @@ static void list_lines(struct instructions *list, const struct row *row, const s
 static void make_ready(struct instructions *list, struct block *block)
 {
     const struct row *const rows = &list->rows.items[block->first];
-    const size_t before = block->rows * sizeof(uint32_t);
+    const uint32_t lines = (uint32_t)(block->rows + (block->rows & 1));
+    const size_t before = lines * sizeof(uint32_t);
     size_t size = block->rows * (list->head.size + 1);
-    char *lengths, *at;
+    char *starts, *text;
+    uint32_t at = 0;
 
     for (size_t i = 0; i < block->rows; i++)
         size += rows[i].size;
@@ -262,59 +312,79 @@ static void make_ready(struct instructions *list, struct block *block)
             out_of_memory();
         block->ready = list->ready_size;
         block->ready_size = (uint32_t)size;
+        block->ready_lines = lines;
         list->ready_size += before + size;
     }
-    lengths = list->ready + block->ready;
-    at = lengths + before;
+    starts = list->ready + block->ready;
+    text = starts + before;
     for (size_t i = 0; i < block->rows; i++) {
-        const uint32_t length = (uint32_t)list->head.size + rows[i].size + 1;
-
-        memcpy(lengths + i * sizeof length, &length, sizeof length);
-        memcpy(at, list->head.chars, list->head.size);
-        memcpy(at + list->head.size, list->rows.text + rows[i].text, rows[i].size);
-        at += length;
-        at[-1] = '\n';
+        memcpy(starts + i * sizeof at, &at, sizeof at);
+        memcpy(starts + before - sizeof at, &at, sizeof at);
+        memcpy(text + at, list->head.chars, list->head.size);
+        at += (uint32_t)list->head.size;
+        memcpy(text + at, list->rows.text + rows[i].text, rows[i].size);
+        at += rows[i].size;
+        text[at++] = '\n';
     }
+    block->ready_manner = list->manner;
 }
 
 /* The lines that are kept, with another index. */
-static void list_ready(struct instructions *list, const struct block *block, uint8_t id)
+static inline void list_ready(struct instructions *list, const struct block *block)
 {
-    const char *lengths = list->ready + block->ready;
-    const char *const text = lengths + block->rows * sizeof(uint32_t);
-    char *at = output_room(list->lines->out, block->ready_size + ROWS_COPY);
+    const char *start = list->ready + block->ready;
+    const char *const text = start + block->ready_lines * sizeof(uint32_t);
+    const size_t size = block->ready_size;
+    char *at = output_room(list->lines->out, size + ROWS_COPY);
+    char stamp[STAMP];
 
-    for (size_t i = 0; i < block->ready_size; i += ROWS_COPY)
+    for (size_t i = 0; i < size; i += ROWS_COPY)
         memcpy(at + i, text + i, ROWS_COPY);
     at += list->lines->prefix_size;
-    for (; lengths < text; lengths += sizeof(uint32_t)) {
-        uint32_t length;
+    memcpy(stamp, list->index, STAMP);
+    for (; start < text; start += 2 * sizeof(uint32_t)) {
+        uint32_t two[2];
 
-        memcpy(at, list->index, INDEX_WIDTH);
-        if (TW_UNLIKELY(block->width > INDEX_WIDTH))
-            memcpy(at, list->index, block->width);
-        memcpy(&length, lengths, sizeof length);
-        at += length;
+        memcpy(two, start, sizeof two);
+        memcpy(at + two[0], stamp, STAMP);
+        memcpy(at + two[1], stamp, STAMP);
     }
-    output_took(list->lines->out, block->ready_size);
-    list->file[id] = NULL;
-    list->line[id] = 0;
+    output_took(list->lines->out, size);
+    *list->shown_here = (struct shown){ NULL, 0 };
+}
+
+/* A range whose lines are ready: mostly the one that came last time behind that which was listed last. */
+static inline bool list_again(struct instructions *list, const struct tw_element *range)
+{
+    const uint32_t found = list->blocks[list->last].after;
+    const struct block *block = &list->blocks[found];
+
+    if (list->index_of != range->index) {
+        if (list->manner == MANNER_UNSET)
+            return false;
+        change_index(list, range->index);
+    }
+    if (block->ready_manner != list->manner || block->start != range->start ||
+        block->length != range->length || block->count != range->count ||
+        block->isa != range->isa)
+        return false;
+    list->last = found;
+    list_ready(list, block);
+    return true;
 }
 
 static void list_text(struct instructions *list, const struct tw_part *part,
                       struct block *block, const struct tw_element *range)
 {
-    const uint8_t id = part->batch.id & 0x7f;
-    bool is_again;
     char *at;
 
     if (list->rest_number != list->lines->part_number)
         make_rest(list, part);
-    if (list->index_of != range->index || !list->width)
+    if (list->index_of != range->index || !list->index_size)
         write_index(list, range->index);
-    is_again = block->head == list->head_number && block->width == list->width;
-    if (TW_LIKELY(is_again && block->is_ready)) {
-        list_ready(list, block, id);
+    set_manner(list);
+    if (block->ready_manner == list->manner) {
+        list_ready(list, block);
         return;
     }
     at = list->head.chars + list->lines->prefix_size;
@@ -325,13 +395,13 @@ static void list_text(struct instructions *list, const struct tw_part *part,
         const struct row *row = &list->rows.items[block->first + i];
         const size_t left = block->rows - i;
 
-        list_lines(list, row, row + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE), id);
+        list_lines(list, row, row + (left < LINES_AT_ONCE ? left : LINES_AT_ONCE));
     }
-    block->is_ready = is_again && !block->has_lines && block->rows;
-    if (block->is_ready)
+    block->ready_manner = MANNER_NONE;
+    if (block->manner == list->manner && !block->has_lines && block->rows &&
+        list->width <= STAMP)
         make_ready(list, block);
-    block->head = list->head_number;
-    block->width = (uint8_t)list->width;
+    block->manner = list->manner;
 }
 
 /* What stands before each instruction of a range. */
@@ -421,12 +491,22 @@ static void list_repeat(struct instructions *list, const struct tw_part *part, s
         list_element(list, part, &rest);
 }
 
-void instructions_element(struct instructions *list, const struct tw_part *part, size_t at)
+void instructions_part(struct instructions *list, const struct tw_part *part, bool lists_errors)
 {
-    if (part->batch.elements[at].type == TW_ELEMENT_REPEAT)
-        list_repeat(list, part, at);
-    else
-        list_element(list, part, &part->batch.elements[at]);
+    list->manner = MANNER_UNSET;
+    list->shown_here = &list->shown[part->batch.id & 0x7f];
+    for (size_t i = 0; i < part->batch.count; i++) {
+        const struct tw_element *element = &part->batch.elements[i];
+
+        if (element->type == TW_ELEMENT_INSTR_RANGE) {
+            if (!list_again(list, element))
+                list_range(list, part, element);
+        } else if (element->type == TW_ELEMENT_REPEAT) {
+            list_repeat(list, part, i);
+        } else if (element->type != TW_ELEMENT_ERROR || lists_errors) {
+            list_element(list, part, element);
+        }
+    }
 }
 
 struct instructions *instructions_new(struct lines *lines, struct session *session)
@@ -435,11 +515,14 @@ struct instructions *instructions_new(struct lines *lines, struct session *sessi
 
     if (made && rows_start(&made->rows, lines, session))
         made->heads = calloc(made->rows.source_count + 1, sizeof *made->heads);
-    if (!made || !made->heads || tw_walk_new(&made->walk, NULL, NULL) != TW_OK) {
+    if (!made || !made->heads || !TW_GROW(NULL, &made->blocks, &made->block_room, 1) ||
+        tw_walk_new(&made->walk, NULL, NULL) != TW_OK) {
         say("out of memory");
         instructions_free(made);
         return NULL;
     }
+    made->blocks[0] = (struct block){ .after = 0 };
+    made->block_count = 1;
     made->lines = lines;
     made->session = session;
     return made;

@@ -11,8 +11,9 @@ struct instructions;
 struct instructions *instructions_new(struct lines *lines, struct session *session);
 void instructions_free(struct instructions *list);
 
-/* The instructions of part->batch.elements[at], if it is a range; other elements as `lines` has them.  What failed transactions undid is
-   left out. */
-void instructions_element(struct instructions *list, const struct tw_part *part, size_t at);
+/* The instructions of the ranges of a part; other elements as `lines` has them, errors only if they are listed.  What failed
+   transactions undid is left out. */
+void instructions_part(struct instructions *list, const struct tw_part *part,
+                       bool lists_errors);
 
 #endif

@@ -268,6 +268,10 @@ static void take_elements(struct sink *sink, const struct tw_part *part)
     const struct tw_batch *batch = &part->batch;
 
     lines_begin_part(&sink->lines, part);
+    if (sink->instructions) {
+        instructions_part(sink->instructions, part, lists_errors);
+        return;
+    }
     for (size_t i = 0; i < batch->count; i++) {
         const struct tw_element *element = &batch->elements[i];
 
@@ -275,8 +279,6 @@ static void take_elements(struct sink *sink, const struct tw_part *part)
             continue;
         if (sink->threads)
             line_threads_element(sink->threads, element, batch);
-        else if (sink->instructions)
-            instructions_element(sink->instructions, part, i);
         else
             sink->lines.style->element(&sink->lines, element, batch);
     }
