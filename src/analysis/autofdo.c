@@ -8,9 +8,12 @@
 #include "base/memory.h"
 #include "run/run.h"
 
+/* What is under way in a stream: a run of code without a taken branch, and the branch that ended the
+   one before it. */
 struct stream {
-    struct tw_autofdo_state now; /* unless it has a number */
-    uint32_t number;             /* in autofdo->states; 0: none */
+    struct tw_autofdo_entry run, branch; /* count 1: there is one */
+    uint64_t next;                       /* address at which the run goes on */
+    bool is_indirect;                    /* the branch */
     uint32_t ring;
 };
 
@@ -53,12 +56,6 @@ static void free_pairs(struct tw_autofdo *autofdo, struct tw_autofdo_table *pair
     tw_map_free(&pairs->by_key);
 }
 
-static void forget_steps(struct tw_autofdo *autofdo)
-{
-    if (autofdo->steps)
-        memset(autofdo->steps, 0, sizeof *autofdo->steps << TW_AUTOFDO_STEP_BITS);
-}
-
 /* What was counted since the last time, by address now. */
 bool tw_autofdo_settle(struct tw_autofdo *autofdo)
 {
@@ -76,7 +73,8 @@ bool tw_autofdo_settle(struct tw_autofdo *autofdo)
     }
     live->count = 0;
     tw_map_clear(&live->by_key);
-    forget_steps(autofdo);
+    if (autofdo->ways)
+        memset(autofdo->ways, 0, sizeof *autofdo->ways << TW_AUTOFDO_WAY_BITS);
     return true;
 }
 
@@ -126,14 +124,13 @@ enum tw_status tw_autofdo_new(struct tw_autofdo **autofdo, const struct tw_captu
         made->allocator_copy = *allocator;
         made->allocator = &made->allocator_copy;
     }
-    made->live.by_key.allocator = made->settled.by_key.allocator = made->by_state.allocator =
-        made->allocator;
+    made->live.by_key.allocator = made->settled.by_key.allocator = made->allocator;
     tw_streams_init(&made->streams, sizeof(struct stream), made->allocator);
     if (capture) {
         made->perf = tw_capture_perf(capture);
         made->is_simpleperf = tw_perf_feature(made->perf, "meta") != NULL;
-        made->steps = tw_take(made->allocator, sizeof *made->steps << TW_AUTOFDO_STEP_BITS);
-        if (!made->steps || !take_files(made)) {
+        made->ways = tw_take(made->allocator, sizeof *made->ways << TW_AUTOFDO_WAY_BITS);
+        if (!made->ways || !take_files(made)) {
             tw_autofdo_free(made);
             return tw_fail(fault, TW_E_MEMORY, "no memory for a profile");
         }
@@ -155,77 +152,9 @@ void tw_autofdo_free(struct tw_autofdo *autofdo)
     free_pairs(autofdo, &autofdo->live);
     free_pairs(autofdo, &autofdo->settled);
     tw_streams_free(&autofdo->streams);
-    tw_give(autofdo->allocator, autofdo->states);
-    tw_map_free(&autofdo->by_state);
-    tw_give(autofdo->allocator, autofdo->steps);
+    tw_give(autofdo->allocator, autofdo->ways);
     tw_give(autofdo->allocator, autofdo->results);
     tw_give(autofdo->allocator ? &allocator : NULL, autofdo);
-}
-
-/* ---- states ---- */
-
-static uint64_t hash_of_state(const struct tw_autofdo_state *state)
-{
-    return state->run.count ? hash_of(&state->run) ^ state->next
-                            : hash_of(&state->branch) + state->is_indirect;
-}
-
-static bool is_same_pair(const struct tw_autofdo_entry *a, const struct tw_autofdo_entry *b)
-{
-    return a->count == b->count && a->from == b->from && a->to == b->to && a->file == b->file;
-}
-
-static bool is_same_state(const struct tw_autofdo_state *a, const struct tw_autofdo_state *b)
-{
-    return is_same_pair(&a->run, &b->run) && is_same_pair(&a->branch, &b->branch) &&
-           a->next == b->next && a->is_indirect == b->is_indirect;
-}
-
-/* What it holds beside what is under way does not tell states apart. */
-static void clean(struct tw_autofdo_state *state)
-{
-    if (!state->run.count) {
-        state->run = (struct tw_autofdo_entry){ .count = 0 };
-        state->next = 0;
-    }
-    if (!state->branch.count) {
-        state->branch = (struct tw_autofdo_entry){ .count = 0 };
-        state->is_indirect = false;
-    }
-}
-
-/* Streams that had a number have the state itself from now on. */
-static void forget_states(struct tw_autofdo *autofdo)
-{
-    for (size_t i = 0; i < autofdo->streams.count; i++) {
-        struct stream *stream = tw_streams_at(&autofdo->streams, i);
-
-        if (stream->number)
-            stream->now = autofdo->states[stream->number];
-        stream->number = 0;
-    }
-    autofdo->state_count = 0;
-    tw_map_clear(&autofdo->by_state);
-    forget_steps(autofdo);
-}
-
-/* The number of a state; 0: there is no memory for it. */
-static uint32_t number_of(struct tw_autofdo *autofdo, const struct tw_autofdo_state *state)
-{
-    struct tw_autofdo_state *made;
-    uint64_t *first = tw_map_put(&autofdo->by_state, hash_of_state(state));
-
-    for (uint64_t at = first ? *first : 0; at; at = autofdo->states[at].same_hash)
-        if (is_same_state(&autofdo->states[at], state))
-            return (uint32_t)at;
-    if (!first || !TW_GROW(autofdo->allocator, &autofdo->states, &autofdo->state_room,
-                           autofdo->state_count + 2))
-        return 0;
-    made = &autofdo->states[++autofdo->state_count];
-    *made = *state;
-    made->same_hash = (uint32_t)*first;
-    *first = autofdo->state_count;
-    return (uint32_t)autofdo->state_count;
 }
 
 /* ---- taking ---- */
@@ -235,18 +164,17 @@ static uint32_t space_of(const struct tw_who *who)
     return who->thread ? who->thread->space : 0;
 }
 
-/* All that a range is counted by beside its start and length. */
-static uint16_t end_of(const struct tw_element *range)
+/* Where the last instruction of a range is, from its start on. */
+static uint64_t last_of(const struct tw_element *range)
 {
-    return (uint16_t)(range->flags << 8 | range->last);
+    return range->length - (uint64_t)range->last_size * 2;
 }
 
-/* Where the step is kept that a range makes. */
-static size_t slot_of(uint32_t state, const struct tw_element *range)
+/* Whether a range ends with a branch that is taken. */
+static bool leads_away(const struct tw_element *range)
 {
-    const uint32_t key = (uint32_t)range->start ^ state << 7 ^ (uint32_t)end_of(range) << 16;
-
-    return key * 0x9e3779b1u >> (32 - TW_AUTOFDO_STEP_BITS);
+    return (range->last_kind == TW_LAST_BR || range->last_kind == TW_LAST_IBR) &&
+           (range->flags & TW_RANGE_EXECUTED);
 }
 
 /* The file and offset of an address; false: it is in none. */
@@ -267,204 +195,250 @@ static bool place_of(struct tw_autofdo *autofdo, const struct tw_who *who, uint6
     return true;
 }
 
-/* What one element counted: the branch or the run that was under way, and a run that a range alone is. */
-struct counted {
-    uint32_t pairs[2]; /* pair + 1; 0: none */
-    bool has_failed;
-};
-
-static void count(struct tw_autofdo *autofdo, struct tw_autofdo_entry *pair,
-                  struct counted *counted)
+static bool end_run(struct tw_autofdo *autofdo, struct stream *stream)
 {
-    const uint32_t number = tw_autofdo_count(autofdo, &autofdo->live, pair);
+    const bool has_run = stream->run.count != 0;
+    const bool is_good = !has_run || tw_autofdo_count(autofdo, &autofdo->live, &stream->run);
 
-    counted->pairs[counted->pairs[0] != 0] = number;
-    counted->has_failed |= !number;
-    pair->count = 0;
-}
-
-static void end_run(struct tw_autofdo *autofdo, struct tw_autofdo_state *state,
-                    struct counted *counted)
-{
-    if (state->run.count)
-        count(autofdo, &state->run, counted);
+    stream->run.count = 0;
+    return is_good;
 }
 
 /* The branch led there; 0: out of what is known. */
-static void end_branch(struct tw_autofdo *autofdo, struct tw_autofdo_state *state,
-                       const struct tw_who *who, uint64_t to, struct counted *counted)
+static bool end_branch(struct tw_autofdo *autofdo, struct stream *stream,
+                       const struct tw_who *who, uint64_t to)
 {
-    struct tw_autofdo_entry *branch = &state->branch;
+    struct tw_autofdo_entry *branch = &stream->branch;
     uint32_t file;
+    bool is_good;
 
     if (!branch->count)
-        return;
+        return true;
     /* simpleperf tells only targets that stand in the instruction. */
-    if (!to || (autofdo->is_simpleperf && state->is_indirect) ||
+    if (!to || (autofdo->is_simpleperf && stream->is_indirect) ||
         !place_of(autofdo, who, to, &file, &branch->to) || file != branch->file)
         branch->to = TW_AUTOFDO_NOWHERE;
-    count(autofdo, branch, counted);
+    is_good = tw_autofdo_count(autofdo, &autofdo->live, branch);
+    branch->count = 0;
+    return is_good;
 }
 
-static void take_range(struct tw_autofdo *autofdo, struct tw_autofdo_state *state,
-                       const struct tw_who *who, const struct tw_element *range,
-                       struct counted *counted)
+static bool take_range(struct tw_autofdo *autofdo, struct stream *stream,
+                       const struct tw_who *who, const struct tw_element *range)
 {
-    const bool is_branch = range->last_kind == TW_LAST_BR || range->last_kind == TW_LAST_IBR;
-    const uint64_t to_last = range->length - (uint64_t)range->last_size * 2;
     struct tw_autofdo_entry pair = { .count = 1 };
+    bool is_good = end_branch(autofdo, stream, who, range->start);
 
-    end_branch(autofdo, state, who, range->start, counted);
-    if (!place_of(autofdo, who, range->start, &pair.file, &pair.from)) {
-        end_run(autofdo, state, counted);
-        return;
-    }
+    if (!place_of(autofdo, who, range->start, &pair.file, &pair.from))
+        return end_run(autofdo, stream) && is_good;
     /* perf's ranges go from where a branch led to the next that is taken; simpleperf's end at
        each branch. */
-    if (state->run.count && state->next == range->start && state->run.file == pair.file &&
+    if (stream->run.count && stream->next == range->start && stream->run.file == pair.file &&
         !autofdo->is_simpleperf) {
-        state->run.to = pair.from + to_last;
+        stream->run.to = pair.from + last_of(range);
     } else {
-        end_run(autofdo, state, counted);
-        state->run = pair;
-        state->run.to = pair.from + to_last;
+        is_good &= end_run(autofdo, stream);
+        stream->run = pair;
+        stream->run.to = pair.from + last_of(range);
     }
-    state->next = tw_element_end(range);
-    if (!is_branch || !(range->flags & TW_RANGE_EXECUTED))
-        return;
-    state->branch = state->run;
-    state->branch.from = state->run.to;
-    state->branch.is_branch = true;
-    state->is_indirect = range->last_kind == TW_LAST_IBR;
-    end_run(autofdo, state, counted);
+    stream->next = tw_element_end(range);
+    if (!leads_away(range))
+        return is_good;
+    stream->branch = stream->run;
+    stream->branch.from = stream->run.to;
+    stream->branch.is_branch = true;
+    stream->is_indirect = range->last_kind == TW_LAST_IBR;
+    return end_run(autofdo, stream) && is_good;
 }
 
-/* The branch or the run that is under way. */
-static void end_both(struct tw_autofdo *autofdo, struct tw_autofdo_state *state,
-                     const struct tw_who *who, uint64_t to, struct counted *counted)
+/* The branch and the run that are under way. */
+static bool end_both(struct tw_autofdo *autofdo, struct stream *stream,
+                     const struct tw_who *who, uint64_t to)
 {
-    end_branch(autofdo, state, who, to, counted);
-    end_run(autofdo, state, counted);
+    const bool is_good = end_branch(autofdo, stream, who, to);
+
+    return end_run(autofdo, stream) && is_good;
 }
 
-static void change(struct tw_autofdo *autofdo, struct tw_autofdo_state *state,
-                   const struct tw_who *who, const struct tw_element *element,
-                   struct counted *counted)
+static bool take_other(struct tw_autofdo *autofdo, struct stream *stream,
+                       const struct tw_who *who, const struct tw_element *element)
 {
     switch (element->type) {
-    case TW_ELEMENT_INSTR_RANGE:
-        take_range(autofdo, state, who, element, counted);
-        break;
     case TW_ELEMENT_EXCEPTION:
-        end_both(autofdo, state, who,
-                 element->flags & TW_EXCEPTION_HAS_RETURN ? element->return_address : 0,
-                 counted);
-        break;
+        return end_both(autofdo, stream, who,
+                        element->flags & TW_EXCEPTION_HAS_RETURN ? element->return_address : 0);
     case TW_ELEMENT_EXCEPTION_RET: /* no branch of the program */
-        state->branch.count = 0;
-        end_run(autofdo, state, counted);
-        break;
+        stream->branch.count = 0;
+        return end_run(autofdo, stream);
     case TW_ELEMENT_NO_SYNC:
     case TW_ELEMENT_TRACE_ON:
     case TW_ELEMENT_EO_TRACE:
     case TW_ELEMENT_ADDR_NACC:
     case TW_ELEMENT_I_RANGE_NOPATH:
-        end_both(autofdo, state, who, 0, counted);
-        break;
+        return end_both(autofdo, stream, who, 0);
     default:
-        break;
+        return true;
     }
-}
-
-/* The state of a stream to work with; without a number. */
-static struct tw_autofdo_state *state_of(struct tw_autofdo *autofdo, struct stream *stream)
-{
-    if (stream->number)
-        stream->now = autofdo->states[stream->number];
-    stream->number = 0;
-    return &stream->now;
 }
 
 /* A buffer is at its end: so is what was under way in its ring. */
 static bool end_buffer(struct tw_autofdo *autofdo, const struct tw_part *part)
 {
-    bool has_failed = false;
+    bool is_good = true;
 
     for (size_t i = 0; i < autofdo->streams.count; i++) {
         struct stream *stream = tw_streams_at(&autofdo->streams, i);
-        struct counted counted = { .has_failed = false };
 
         if (stream->ring == part->ring)
-            end_both(autofdo, state_of(autofdo, stream), &part->who, 0, &counted);
-        has_failed |= counted.has_failed;
+            is_good &= end_both(autofdo, stream, &part->who, 0);
     }
-    return !has_failed;
+    return is_good;
 }
 
-/* Takes an element as it is, and keeps the step that a range makes; false: no memory. */
-static bool take_element(struct tw_autofdo *autofdo, struct stream *stream,
-                         const struct tw_who *who, const struct tw_element *element,
-                         struct tw_autofdo_step *step)
-{
-    const uint32_t before = stream->number;
-    struct tw_autofdo_state *state = state_of(autofdo, stream);
-    struct counted counted = { .has_failed = false };
+/* ---- taking ranges of one map ---- */
 
-    change(autofdo, state, who, element, &counted);
-    clean(state);
-    if (autofdo->state_count == TW_AUTOFDO_STATES_MOST)
-        forget_states(autofdo);
+/* As in a stream, but a branch is counted together with the run that it led to. */
+struct track {
+    enum { BRANCH, LED_RUN, RUN } phase; /* what is under way; LED_RUN: both */
+    uint64_t branch;                     /* all are offsets in the file ... */
+    uint64_t from, to;
+    uint64_t next; /* ... but this address */
+    uint32_t file;
+};
+
+/* What is under way in a stream, if that is in the file of the map. */
+static bool track_begin(struct track *track, const struct stream *stream, uint32_t file)
+{
+    if (stream->branch.count) {
+        *track = (struct track){ .phase = BRANCH, .branch = stream->branch.from, .file = file };
+        return stream->branch.file == file;
+    }
+    *track = (struct track){ .phase = RUN,
+                             .from = stream->run.from,
+                             .to = stream->run.to,
+                             .next = stream->next,
+                             .file = file };
+    return stream->run.count && stream->run.file == file;
+}
+
+static struct tw_autofdo_entry branch_of(const struct track *track)
+{
+    return (struct tw_autofdo_entry){ .from = track->branch,
+                                      .to = track->from,
+                                      .count = 1,
+                                      .file = track->file,
+                                      .is_branch = true };
+}
+
+static struct tw_autofdo_entry run_of(const struct track *track)
+{
+    return (struct tw_autofdo_entry){
+        .from = track->from, .to = track->to, .count = 1, .file = track->file
+    };
+}
+
+/* Only simpleperf asks whether the branch was indirect, and its ranges do not come here. */
+static bool track_end(struct tw_autofdo *autofdo, const struct track *track,
+                      struct stream *stream)
+{
+    const struct tw_autofdo_entry branch = branch_of(track);
+
+    stream->branch = branch;
+    stream->run = run_of(track);
+    stream->next = track->next;
+    if (track->phase == BRANCH)
+        stream->run.count = 0;
     else
-        stream->number = number_of(autofdo, state);
-    if (element->type == TW_ELEMENT_INSTR_RANGE && before && stream->number &&
-        !counted.has_failed)
-        *step = (struct tw_autofdo_step){ .start = element->start,
-                                          .length = element->length,
-                                          .end = end_of(element),
-                                          .before = before,
-                                          .then = stream->number,
-                                          .pairs = { counted.pairs[0], counted.pairs[1] },
-                                          .space = space_of(who),
-                                          .time = who->view.time };
-    return !counted.has_failed;
+        stream->branch.count = 0;
+    return track->phase != LED_RUN || tw_autofdo_count(autofdo, &autofdo->live, &branch);
 }
 
-/* The steps of a batch, as far as they are known; returns how many elements that were. */
-static size_t take_known(struct tw_autofdo *autofdo, struct stream *stream,
-                         const struct tw_who *who, const struct tw_element *elements,
-                         size_t count)
+/* A run is at its end, as is the branch that led to it; false: no memory. */
+static bool count_way(struct tw_autofdo *autofdo, const struct track *track,
+                      struct tw_autofdo_way *way)
 {
-    const struct tw_autofdo_step *const steps = autofdo->steps;
-    struct tw_autofdo_entry *const pairs = autofdo->live.items;
-    const uint32_t space = space_of(who);
-    const uint64_t time = who->view.time;
-    uint32_t state = stream->number;
+    const struct tw_autofdo_entry branch = branch_of(track), run = run_of(track);
+    struct tw_autofdo_way counted = { 0, 0 };
+
+    if (track->phase == LED_RUN) {
+        counted.branch = tw_autofdo_count(autofdo, &autofdo->live, &branch);
+        if (!counted.branch)
+            return false;
+    }
+    counted.run = tw_autofdo_count(autofdo, &autofdo->live, &run);
+    if (counted.branch && counted.run)
+        *way = counted;
+    return counted.run != 0;
+}
+
+/* The same, where both came together before: the run is of the same file as the branch, and begins where that leads to. */
+static inline bool count_again(const struct tw_autofdo *autofdo, const struct track *track,
+                               const struct tw_autofdo_way *way)
+{
+    struct tw_autofdo_entry *branch, *run;
+
+    if (!way->run || track->phase != LED_RUN)
+        return false;
+    branch = &autofdo->live.items[way->branch - 1];
+    run = &autofdo->live.items[way->run - 1];
+    if (branch->from != track->branch || run->from != track->from || run->to != track->to ||
+        run->file != track->file)
+        return false;
+    branch->count++;
+    run->count++;
+    return true;
+}
+
+static inline size_t way_at(const struct track *track)
+{
+    return (track->branch ^ track->from << 13 ^ track->to << 26) * 0x9e3779b97f4a7c15u >>
+           (64 - TW_AUTOFDO_WAY_BITS);
+}
+
+/* Ranges that follow each other in the map that held the last address: what take_range does, for most of them.  Returns how many
+   they are; *is_good is false if memory ran out. */
+static size_t take_ranges(struct tw_autofdo *autofdo, struct stream *stream,
+                          const struct tw_who *who, const struct tw_element *ranges,
+                          size_t count, bool *is_good)
+{
+    const struct tw_perf_map *map = autofdo->map;
+    struct track track;
     size_t i;
 
+    /* What leads to address 0 leads nowhere. */
+    if (!map || map->file == TW_NONE || !map->address || autofdo->is_simpleperf ||
+        autofdo->space != space_of(who) || autofdo->time != who->view.time ||
+        !track_begin(&track, stream, map->file))
+        return 0;
     for (i = 0; i < count; i++) {
-        const struct tw_element *range = &elements[i];
-        const struct tw_autofdo_step *step = &steps[slot_of(state, range)];
+        const struct tw_element *range = &ranges[i];
+        const uint64_t at = range->start - map->address;
 
-        if (range->type != TW_ELEMENT_INSTR_RANGE || step->before != state ||
-            step->start != range->start || step->length != range->length ||
-            step->end != end_of(range) || step->time != time || step->space != space || !state)
+        if (range->type != TW_ELEMENT_INSTR_RANGE || at >= map->length ||
+            (track.phase != BRANCH && track.next != range->start))
             break;
-        if (step->pairs[0])
-            pairs[step->pairs[0] - 1].count++;
-        if (step->pairs[1])
-            pairs[step->pairs[1] - 1].count++;
-        state = step->then;
+        if (track.phase == BRANCH) {
+            track.from = at + map->offset;
+            track.phase = LED_RUN;
+        }
+        track.to = at + map->offset + last_of(range);
+        track.next = tw_element_end(range);
+        if (!leads_away(range))
+            continue;
+        if (!count_again(autofdo, &track, &autofdo->ways[way_at(&track)]))
+            *is_good &= count_way(autofdo, &track, &autofdo->ways[way_at(&track)]);
+        track.branch = track.to;
+        track.phase = BRANCH;
     }
-    stream->number = state;
+    *is_good &= track_end(autofdo, &track, stream);
     return i;
 }
 
 enum tw_status tw_autofdo_take(struct tw_autofdo *autofdo, const struct tw_part *part)
 {
-    const struct tw_element *elements = part->batch.elements;
-    struct counted counted = { .has_failed = false };
     struct stream *stream;
-    bool is_good;
+    bool is_good = true;
+    size_t i = 0;
 
     if (!autofdo->perf)
         return TW_E_ARGUMENT;
@@ -477,13 +451,18 @@ enum tw_status tw_autofdo_take(struct tw_autofdo *autofdo, const struct tw_part 
         return TW_E_MEMORY;
     stream->ring = part->ring;
     if (part->is_resumed) /* where the branch led was left out */
-        end_both(autofdo, state_of(autofdo, stream), &part->who, 0, &counted);
-    is_good = !counted.has_failed;
-    for (size_t i = 0; i < part->batch.count; i++) {
-        i += take_known(autofdo, stream, &part->who, &elements[i], part->batch.count - i);
-        if (i < part->batch.count)
-            is_good &= take_element(autofdo, stream, &part->who, &elements[i],
-                                    &autofdo->steps[slot_of(stream->number, &elements[i])]);
+        is_good &= end_both(autofdo, stream, &part->who, 0);
+    while (i < part->batch.count) {
+        const struct tw_element *element = &part->batch.elements[i];
+        const bool is_range = element->type == TW_ELEMENT_INSTR_RANGE;
+        const size_t taken = is_range ? take_ranges(autofdo, stream, &part->who, element,
+                                                    part->batch.count - i, &is_good)
+                                      : 0;
+
+        if (!taken)
+            is_good &= is_range ? take_range(autofdo, stream, &part->who, element)
+                                : take_other(autofdo, stream, &part->who, element);
+        i += taken ? taken : 1;
     }
     return is_good ? TW_OK : TW_E_MEMORY;
 }

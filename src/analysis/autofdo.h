@@ -25,25 +25,11 @@ struct tw_autofdo_table {
     struct tw_map by_key;
 };
 
-/* What is under way in a stream: a run of code without a taken branch, or the branch that ended the one before it. */
-struct tw_autofdo_state {
-    struct tw_autofdo_entry run, branch; /* count 1: there is one */
-    uint64_t next;                       /* address at which the run goes on */
-    bool is_indirect;                    /* the branch */
-    uint32_t same_hash;                  /* state that has it, too */
+/* A branch and the run that it led to, which mostly come together: pair + 1 in `live` of either. */
+struct tw_autofdo_way {
+    uint32_t branch, run;
 };
-
-/* What a range made of a state: programs run in loops. */
-struct tw_autofdo_step {
-    uint64_t start;
-    uint32_t length;
-    uint16_t end;          /* flags and last_* */
-    uint32_t before, then; /* states; before 0: the step is none */
-    uint32_t pairs[2];     /* pair + 1 in `live` that was counted; 0: none */
-    uint32_t space;        /* where and when the range executed, which tells the file */
-    uint64_t time;
-};
-enum { TW_AUTOFDO_STEP_BITS = 13, TW_AUTOFDO_STATES_MOST = 1 << 16 };
+enum { TW_AUTOFDO_WAY_BITS = 13 };
 
 struct tw_autofdo_object {
     char *name;
@@ -61,10 +47,7 @@ struct tw_autofdo {
     size_t file_count, file_room;
     struct tw_autofdo_table live, settled;
     struct tw_streams streams;
-    struct tw_autofdo_state *states; /* from 1 on: different ones; those that streams were in */
-    size_t state_count, state_room;
-    struct tw_map by_state;        /* its number, by its hash */
-    struct tw_autofdo_step *steps; /* each where its state and start put it; NULL: none */
+    struct tw_autofdo_way *ways; /* each where its addresses put it; NULL: none */
     /* The map that held the last address: code does not often leave it. */
     const struct tw_perf_map *map;
     uint32_t space;
