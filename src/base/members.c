@@ -64,42 +64,50 @@ char *tw_write_decimal(char *out, uint64_t value)
     return out + (sizeof text - at);
 }
 
-/* The hexadecimal digits of 32 bits, the first in the lowest byte: all of them at once, nibbles spread to bytes. */
-static uint64_t eight_digits(uint32_t value)
-{
-    const uint64_t low_nibbles = 0x000f000f000f000f;
-    uint64_t spread =
-        value << 24 | (value << 8 & 0xff0000) | (value >> 8 & 0xff00) | value >> 24;
-    uint64_t letters;
+/* Two digits for each byte. */
+#define PAIRS(h)                                                                               \
+    h "0" h "1" h "2" h "3" h "4" h "5" h "6" h "7" h "8" h "9" h "a" h "b" h "c" h "d" h      \
+      "e" h "f"
+static const char pairs[] =
+    PAIRS("0") PAIRS("1") PAIRS("2") PAIRS("3") PAIRS("4") PAIRS("5") PAIRS("6") PAIRS("7")
+        PAIRS("8") PAIRS("9") PAIRS("a") PAIRS("b") PAIRS("c") PAIRS("d") PAIRS("e") PAIRS("f");
 
-    spread = (spread | spread << 16) & 0x0000ffff0000ffff;
-    spread = (spread | spread << 8) & 0x00ff00ff00ff00ff;
-    spread = (spread >> 4 & low_nibbles) | (spread & low_nibbles) << 8;
-    letters = (spread + 0x0606060606060606) >> 4 & 0x0101010101010101;
-    return spread + 0x3030303030303030 + letters * ('a' - '0' - 10);
+static inline void put_pair(char *out, uint32_t value)
+{
+    memcpy(out, pairs + (size_t)2 * (value & 0xff), 2);
+}
+
+/* Eight digits; the loop is written out for the sake of compilers that leave it. */
+static inline void put_eight(char *out, uint32_t value)
+{
+    put_pair(out, value >> 24);
+    put_pair(out + 2, value >> 16);
+    put_pair(out + 4, value >> 8);
+    put_pair(out + 6, value);
 }
 
 /* Sixteen characters are written, whatever the size. */
 static char *put_digits(char *out, uint64_t value, unsigned size)
 {
-    uint8_t text[16];
-
     value <<= 64 - 4 * size;
-    tw_store_le64(text, eight_digits((uint32_t)(value >> 32)));
-    tw_store_le64(text + 8, eight_digits((uint32_t)value));
-    memcpy(out, text, sizeof text);
+    put_eight(out, (uint32_t)(value >> 32));
+    put_eight(out + 8, (uint32_t)value);
     return out + size;
 }
 
 char *tw_write_digits(char *out, uint64_t value)
 {
     const unsigned size = tw_highest_bit(value | 1) / 4 + 1;
-    uint8_t text[8];
 
-    if (size > sizeof text)
+    if (size > 8)
         return put_digits(out, value, size);
-    tw_store_le64(text, eight_digits((uint32_t)value << (32 - 4 * size)));
-    memcpy(out, text, sizeof text);
+    value <<= 32 - 4 * size;
+    if (size > 4) {
+        put_eight(out, (uint32_t)value);
+    } else {
+        put_pair(out, (uint32_t)value >> 24);
+        put_pair(out + 2, (uint32_t)value >> 16);
+    }
     return out + size;
 }
 
