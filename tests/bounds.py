@@ -125,27 +125,30 @@ def etrace_blocks(tool, n):
     return path.stat().st_size, ["decode", "c.bin", "--protocol", "etrace", "--config", "c.cfg", "--image", "image@0x100000"]
 
 
+AWAY = b"\x9d" + a64(0x12340000) + b"\xf7"  # a branch where nothing is mapped
+
+
 def recording(tool, trace, fill):
     perf = PerfFile()
     perf.info(ETMV4, {0: {**REGISTERS, "TRCCONFIGR": 0x41}})
     perf.comm(3001, "a", 1)
     fill(perf)
     perf.start(3001, 2)
-    trace = BEGIN + b"\x85" + a64(0x400000) + b"\x70" + struct.pack("<I", 3001) + trace
+    trace = BEGIN + b"\x85" + a64(0x400000) + b"\xb0" + struct.pack("<I", 3001) + trace
     perf.aux(0, len(trace), RAW, 3001, 3)
-    perf.trace(trace)
+    perf.trace(trace, cpu=0)
     path = tool.write("perf.data", perf.bytes())
     return path.stat().st_size, ["decode", "perf.data", "--threads", "1", "--format", "jsonl", "--sysroot", "."]
 
 
 def perf_names(tool, n):
     """One thread changes its name again and again, and the trace its context."""
-    return recording(tool, b"".join(b"\x81\x70" + struct.pack("<I", 3001 + (i & 1)) for i in range(n)),
+    return recording(tool, b"".join(b"\x81\xb0" + struct.pack("<I", 3001 + (i & 1)) + AWAY for i in range(n)),
                      lambda perf: [perf.comm(3001, f"{i:07x}", 0x10000 + i) for i in range(n)])
 
 
 def perf_processes(tool, n):
-    return recording(tool, b"".join(b"\x81\x70" + struct.pack("<I", 10000 + i * 7919 % n) for i in range(n)),
+    return recording(tool, b"".join(b"\x81\xb0" + struct.pack("<I", 10000 + i * 7919 % n) + AWAY for i in range(n)),
                      lambda perf: [perf.map(10000 + i, 0x400000, 0x1000, 0, "/a", 4) for i in range(n)])
 
 
@@ -153,6 +156,39 @@ def perf_maps(tool, n):
     """Mapped over the same place again and again; the trace is where nothing is."""
     return recording(tool, b"".join(b"\x9d" + a64(0x12340000 + 4 * (i & 0xff)) + b"\xf7" for i in range(n)),
                      lambda perf: [perf.map(10000 + i // 10000, 0x7000000, 0x1000, i % 7 * 0x1000, "/a", 0x10000 + i) for i in range(n)])
+
+
+def perf_losses(tool, n):
+    """Every block of one CPU is truncated, and as many of other CPUs have no trace."""
+    block = BEGIN + b"\x85" + a64(0x400000)
+    perf = PerfFile()
+    perf.info(ETMV4, {0: REGISTERS})
+    perf.start(3001, 2)
+    for i in range(n):
+        perf.aux(i * len(block), len(block), RAW | 1, 3001, 3 + i)
+        perf.aux(0, 0, RAW | 1, 3001, 3 + i, 1 + i)
+    perf.trace(block * n, cpu=0)
+    path = tool.write("perf.data", perf.bytes())
+    return path.stat().st_size, ["decode", "perf.data", "--threads", "1", "--format", "jsonl", "--sysroot", "."]
+
+
+def small_elf():
+    """A function of four instructions at offset 120."""
+    head = b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack("<HHIQQQIHHHHHH", 3, 183, 1, 0, 64, 192, 0, 64, 56, 1, 64, 4, 3)
+    load = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 136, 136, 4096)
+    symbols = bytes(24) + struct.pack("<IBBHQQ", 1, 18, 0, 1, 120, 16)
+    sections = bytes(64) + struct.pack("<IIQQQQIIQQ", 0, 1, 6, 120, 120, 16, 0, 0, 4, 0)
+    sections += struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, 136, 48, 3, 1, 8, 24) + struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, 184, 3, 0, 0, 1, 0)
+    return head + load + struct.pack("<I", 0x14000000) * 4 + symbols + b"\0f\0".ljust(8, b"\0") + sections
+
+
+def perf_files(tool, n):
+    """A file for every 16 bytes of code, the last name first, and the trace in all of them; saved with the builds of all."""
+    for i in range(n):
+        tool.write(f"f{i:07}", small_elf())
+    trace = b"".join(b"\x9d" + a64(0x400000 + 16 * i) + b"\xf7" for i in range(n))
+    size, words = recording(tool, trace, lambda perf: [perf.map(3001, 0x400000 + 16 * i, 16, 120, f"/f{n - 1 - i:07}", 1) for i in range(n)])
+    return size + n * len(small_elf()), ["profile", *words[1:4], "-q", "--sysroot", ".", "--save", "a.tws"]
 
 
 def elf_segments(tool, n):
@@ -231,6 +267,7 @@ BOUNDS = [
     (source_addresses, 100, 550000, 4096), (far_source_addresses, 320, 50000, 4096), (split_source_addresses, 25, 6000000, 4096),
     (q_elements, 500, 20000, 4096), (etrace_blocks, 15, 550000, 4096),
     (perf_names, 1000, 300, 100), (perf_processes, 1000, 300, 150), (perf_maps, 1000, 300, 100),
+    (perf_losses, 300, 1000, 400), (perf_files, 1000, 500, 200),
     (ntrace_bytes, 4000, 1000, 4096), (itm_bytes, 4000, 2000, 4096), (stm_bytes, 4000, 1000, 4096),
     (elf_segments, 4000, 120, 200), (snapshot_dumps, 1000, 500, 200), (snapshot_buffers, 400, 2500, 400),
     (saved_coverage, 4000, 100, 100), (parts_file, 4000, 100, 100), (gdb_packets, 4000, 5000, 4096),

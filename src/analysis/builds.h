@@ -22,9 +22,12 @@ struct tw_builds {
 };
 
 void tw_builds_release(struct tw_builds *builds);
-/* A file that a result speaks of (NULL: none); of one that is new the build ID is asked for: of what the run (or NULL) found
+/* The file that one of many things is of; NULL: none. */
+typedef const char *tw_build_file_fn(const void *context, size_t number);
+/* The files that a result speaks of; of those that are new the build ID is asked for: of what the run (or NULL) found
    for it, else of what is at its path.  False: no memory. */
-bool tw_builds_note(struct tw_builds *builds, const struct tw_run *run, const char *file);
+bool tw_builds_note(struct tw_builds *builds, const struct tw_run *run,
+                    tw_build_file_fn *file_of, const void *context, size_t count);
 /* TW_E_ARGUMENT: a file is of another build there. */
 enum tw_status tw_builds_add(struct tw_builds *builds, const struct tw_builds *other,
                              struct tw_fault *fault);

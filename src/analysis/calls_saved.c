@@ -30,12 +30,17 @@ void tw_calls_stats_add(struct tw_calls_stats *to, struct tw_calls_stats *from)
 
 /* ---- saving ---- */
 
+/* The first function stands for none. */
+static const char *file_of(const void *context, size_t number)
+{
+    const struct tw_calls *calls = context;
+
+    return number ? calls->functions.items[number].object : NULL;
+}
+
 static bool note_builds(struct tw_calls *calls)
 {
-    for (size_t i = 1; i < calls->functions.count; i++)
-        if (!tw_builds_note(&calls->builds, calls->run, calls->functions.items[i].object))
-            return false;
-    return true;
+    return tw_builds_note(&calls->builds, calls->run, file_of, calls, calls->functions.count);
 }
 
 static void save_function(struct tw_save *save, const struct tw_function *function)

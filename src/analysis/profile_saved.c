@@ -13,12 +13,17 @@ enum { ROW_SIZE = 19 * 8, BRANCH_SIZE = 4 * 8, TARGET_SIZE = 5 * 8 };
 
 /* ---- saving ---- */
 
+static const char *file_of(const void *context, size_t number)
+{
+    const struct tw_profiler *profile = context;
+
+    return profile->rows[number].object;
+}
+
 static bool note_builds(struct tw_profiler *profile)
 {
-    for (size_t i = 0; i < profile->row_count; i++)
-        if (!tw_builds_note(&profile->builds, profile->code.run, profile->rows[i].object))
-            return false;
-    return true;
+    return tw_builds_note(&profile->builds, profile->code.run, file_of, profile,
+                          profile->row_count);
 }
 
 static void save_spent(struct tw_save *save, const struct tw_spent *spent)

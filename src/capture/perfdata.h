@@ -265,6 +265,8 @@ void tw_perf_free(struct tw_perf *perf);
 
 /* The file of this name, entered if it is new; TW_NONE: no memory. */
 uint32_t tw_perf_file_named(struct tw_perf *perf, const char *name);
+/* The same, or NULL when there is none. */
+const struct tw_perf_file *tw_perf_find_file(const struct tw_perf *perf, const char *name);
 /* A counter value as time of the records; the caller knows that they have to do with each other. */
 uint64_t tw_perf_convert(const struct tw_perf *perf, uint64_t count);
 /* Whether one warning more is of use to anyone. */

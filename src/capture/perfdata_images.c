@@ -140,14 +140,13 @@ static enum tw_status try_build_id(struct tw_perf *perf, struct tw_perf_file *fi
 /* The list of build IDs names the kernel without the symbol that its mapping begins at. */
 static void take_kernel_build_id(const struct tw_perf *perf, struct tw_perf_file *file)
 {
-    for (size_t i = 0; i < perf->file_count && !file->build_id_size; i++) {
-        const struct tw_perf_file *other = &perf->files[i];
+    const struct tw_perf_file *other =
+        file->build_id_size ? NULL : tw_perf_find_file(perf, kernel_name);
 
-        if (strcmp(other->name, kernel_name) != 0)
-            continue;
-        file->build_id_size = other->build_id_size;
-        memcpy(file->build_id, other->build_id, sizeof file->build_id);
-    }
+    if (!other)
+        return;
+    file->build_id_size = other->build_id_size;
+    memmove(file->build_id, other->build_id, sizeof file->build_id); /* it may be itself */
 }
 
 static enum tw_status try_kernel(struct tw_perf *perf, struct tw_perf_file *file)

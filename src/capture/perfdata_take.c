@@ -96,6 +96,13 @@ uint32_t tw_perf_file_named(struct tw_perf *perf, const char *name)
     return number;
 }
 
+const struct tw_perf_file *tw_perf_find_file(const struct tw_perf *perf, const char *name)
+{
+    const struct capture_names names = { perf->file_by_name, file_name, perf };
+
+    return tw_perf_file(perf, tw_names_find(&names, name));
+}
+
 static struct perf_event *add_event(struct tw_perf *perf, const struct perf_record *record,
                                     uint32_t type)
 {

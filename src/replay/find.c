@@ -201,8 +201,9 @@ static bool is_lost_before(const struct tw_scan_group *group, const struct tw_pa
 {
     const struct search *search = group->search;
     const struct tw_replay *replay = search->replay;
+    const struct tw_replay_lost *lost;
 
-    if (!search->stops_at_loss || !tw_lost_before(replay, part->buffer, NULL))
+    if (!search->stops_at_loss || !tw_lost_before(replay, part->buffer, &lost))
         return false;
     *index = tw_perf_block(replay->perf, part->buffer)->offset;
     for (uint32_t i = group->scanned; i < group->end; i++)

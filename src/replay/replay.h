@@ -70,7 +70,8 @@ struct tw_replay_about {
 /* What the recorder lost before a place in the stream of a CPU or a thread. */
 struct tw_replay_lost {
     uint64_t end;
-    uint32_t cpu, tid;
+    uint32_t ring; /* the CPU's number, or the thread's */
+    uint32_t number;
     bool has_data; /* else the file lacks the whole block */
 };
 
@@ -92,9 +93,10 @@ struct tw_replay {
     struct tw_replay_block *blocks;
     size_t block_count;
     bool is_timed; /* windows are merged by time, see timed.c: their `from` and `to` hold all */
-    uint32_t *ranks;             /* then: of buffers in `blocks` */
-    struct tw_replay_lost *lost; /* by their ends */
-    size_t lost_count;
+    uint32_t *ranks; /* then: of buffers in `blocks` */
+    /* By their ends, and of each by CPU, then the same by thread. */
+    struct tw_replay_lost *lost;
+    size_t lost_count; /* of either */
 
     struct tw_replay_about **threads;
     size_t thread_count, thread_room;
@@ -111,9 +113,9 @@ struct tw_replay {
 /* ---- lost.c ---- */
 
 enum tw_status tw_lost_list(struct tw_replay *replay);
-/* The first that stands right before a block, or the next after another such one; NULL: none. */
-const struct tw_replay_lost *tw_lost_before(const struct tw_replay *replay, uint32_t buffer,
-                                            const struct tw_replay_lost *after);
+/* What was lost right before a block: how many, one after the other from *first on. */
+size_t tw_lost_before(const struct tw_replay *replay, uint32_t buffer,
+                      const struct tw_replay_lost **first);
 
 /* ---- windows.c ---- */
 

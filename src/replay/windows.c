@@ -385,47 +385,48 @@ static void begin(void *context, uint32_t buffer)
         keeper->is_out = true;
 }
 
-/* An element without instructions before the first one that a track has of a buffer. */
+/* What was lost stands, as elements without instructions, before the first one that a track has of a buffer. */
 static bool put_before(const struct tw_replay *replay, struct tw_replay_track *track,
-                       uint32_t buffer, const struct tw_element *element)
+                       uint32_t buffer, const struct tw_replay_lost *lost, size_t count)
 {
+    uint64_t before;
     size_t n = 0, at;
 
     while (n < track->stretch_count && track->stretches[n].part.buffer != buffer)
         n++;
     if (n == track->stretch_count)
         return true;
-    if (!TW_GROW(replay->allocator, &track->elements, &track->room, track->count + 1) ||
-        !TW_GROW(replay->allocator, &track->before, &track->before_room, track->count + 1))
+    if (!TW_GROW(replay->allocator, &track->elements, &track->room, track->count + count) ||
+        !TW_GROW(replay->allocator, &track->before, &track->before_room, track->count + count))
         return false;
     at = track->stretches[n].first;
-    memmove(track->elements + at + 1, track->elements + at,
+    before = at < track->count ? track->before[at] : track->instructions;
+    memmove(track->elements + at + count, track->elements + at,
             (track->count - at) * sizeof *track->elements);
-    memmove(track->before + at + 1, track->before + at,
+    memmove(track->before + at + count, track->before + at,
             (track->count - at) * sizeof *track->before);
-    track->elements[at] = *element;
-    track->count++;
+    for (size_t i = 0; i < count; i++) {
+        track->elements[at + i] =
+            (struct tw_element){ .index = tw_perf_block(replay->perf, buffer)->offset,
+                                 .type = TW_ELEMENT_UNKNOWN,
+                                 .value = lost[count - 1 - i].has_data };
+        track->before[at + i] = before;
+    }
+    track->count += count;
     while (++n < track->stretch_count)
-        track->stretches[n].first++;
+        track->stretches[n].first += count;
     return true;
 }
 
 /* perf.data: what the recorder lost before a block stands before its first element. */
 static void put_losses(struct keeper *keeper, uint32_t buffer)
 {
-    const struct tw_replay_lost *lost = NULL;
+    const struct tw_replay_lost *lost;
+    const size_t count = tw_lost_before(keeper->replay, buffer, &lost);
 
-    while ((lost = tw_lost_before(keeper->replay, buffer, lost))) {
-        const struct tw_element element = {
-            .index = tw_perf_block(keeper->replay->perf, buffer)->offset,
-            .type = TW_ELEMENT_UNKNOWN,
-            .value = lost->has_data
-        };
-
-        for (size_t k = 0; !keeper->is_out && k < keeper->data->count; k++)
-            keeper->is_out =
-                !put_before(keeper->replay, &keeper->data->tracks[k], buffer, &element);
-    }
+    for (size_t k = 0; count && !keeper->is_out && k < keeper->data->count; k++)
+        keeper->is_out =
+            !put_before(keeper->replay, &keeper->data->tracks[k], buffer, lost, count);
 }
 
 static uint64_t bytes_of(const struct tw_replay_data *data)

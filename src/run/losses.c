@@ -1,10 +1,111 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The account of what was lost: by the trace unit, on the way, by the recorder, and code that is not
    there. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/sized.h"
 #include "run/run.h"
+
+/* A recorder's loss in its ring. */
+struct tw_ring_loss {
+    uint64_t aux_offset;
+    uint32_t ring, number;
+};
+
+static int compare_losses(const void *a, const void *b)
+{
+    const struct tw_ring_loss *x = a, *y = b;
+
+    if (x->ring != y->ring)
+        return x->ring < y->ring ? -1 : 1;
+    if (x->aux_offset != y->aux_offset)
+        return x->aux_offset < y->aux_offset ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static bool put_in_order(struct tw_run *run, struct tw_ring_losses *losses, size_t count,
+                         bool is_by_cpu)
+{
+    losses->items = tw_run_keep(run, (count + 1) * sizeof *losses->items);
+    losses->passed = tw_run_keep(run, (count + 1) * sizeof *losses->passed);
+    if (!losses->items || !losses->passed)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct tw_perf_loss *loss = tw_perf_loss(run->perf, i);
+
+        losses->items[i] = (struct tw_ring_loss){ .aux_offset = loss->aux_offset,
+                                                  .ring = is_by_cpu ? loss->cpu : loss->tid,
+                                                  .number = (uint32_t)i };
+    }
+    qsort(losses->items, count, sizeof *losses->items, compare_losses);
+    return true;
+}
+
+enum tw_status tw_losses_new(struct tw_run *run)
+{
+    const size_t count = run->perf ? tw_perf_loss_count(run->perf) : 0;
+
+    run->is_told = tw_run_keep(run, count + 1);
+    if (!run->is_told || !put_in_order(run, &run->by_cpu, count, true) ||
+        !put_in_order(run, &run->by_tid, count, false))
+        return TW_E_MEMORY;
+    return TW_OK;
+}
+
+/* The first loss of a ring; the count: it has none. */
+static size_t first_of_ring(const struct tw_ring_losses *losses, size_t count, uint32_t ring)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (losses->items[middle].ring < ring)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* In the ring of this block, no later than it. */
+static const struct tw_perf_loss *next_before(struct tw_run *run, size_t count,
+                                              const struct tw_perf_block *block)
+{
+    const bool is_by_cpu = block->cpu != TW_NONE;
+    struct tw_ring_losses *losses = is_by_cpu ? &run->by_cpu : &run->by_tid;
+    const uint32_t ring = is_by_cpu ? block->cpu : block->tid;
+    const size_t first = first_of_ring(losses, count, ring);
+
+    for (size_t at = first + losses->passed[first];
+         at < count && losses->items[at].ring == ring &&
+         losses->items[at].aux_offset <= block->aux_offset;
+         at++) {
+        const uint32_t number = losses->items[at].number;
+
+        losses->passed[first]++;
+        if (run->is_told[number])
+            continue;
+        run->is_told[number] = true;
+        return tw_perf_loss(run->perf, number);
+    }
+    return NULL;
+}
+
+const struct tw_perf_loss *tw_losses_next(struct tw_run *run, const uint32_t *buffer)
+{
+    const size_t count = run->perf ? tw_perf_loss_count(run->perf) : 0;
+
+    if (buffer && count)
+        return next_before(run, count, tw_perf_block(run->perf, *buffer));
+    while (run->told_next < count && run->is_told[run->told_next])
+        run->told_next++;
+    if (buffer || run->told_next == count)
+        return NULL;
+    run->is_told[run->told_next] = true;
+    return tw_perf_loss(run->perf, run->told_next);
+}
 
 void tw_losses_add_stats(struct tw_losses *losses, const struct tw_source_stats *stats)
 {

@@ -395,18 +395,10 @@ size_t tw_run_file_id(uint8_t id[20], const struct tw_perf_file *file)
 
 size_t tw_run_object_id(const struct tw_run *run, uint8_t id[20], const char *object)
 {
-    bool is_mapped = false;
-    size_t size = 0;
+    const struct tw_perf_file *file =
+        run && run->perf ? tw_perf_find_file(run->perf, object) : NULL;
 
-    for (size_t i = 0; run && run->perf && i < tw_perf_file_count(run->perf) && !size; i++) {
-        const struct tw_perf_file *file = tw_perf_file(run->perf, i);
-
-        if (strcmp(file->name, object) != 0)
-            continue;
-        is_mapped = true;
-        size = tw_run_file_id(id, file);
-    }
-    return is_mapped ? size : tw_perf_build_id(id, object);
+    return file ? tw_run_file_id(id, file) : tw_perf_build_id(id, object);
 }
 
 size_t tw_run_build_id(struct tw_run *run, uint8_t id[20], const struct tw_part *part,

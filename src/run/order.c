@@ -15,37 +15,22 @@ static enum tw_status give_event(struct tw_part *part, enum tw_part_kind kind,
     return TW_OK;
 }
 
-/* Whether the recorder's loss was in the ring of this block, no later than it. */
-static bool is_before(const struct tw_perf_loss *loss, const struct tw_perf_block *block)
-{
-    const bool is_same =
-        block->cpu != TW_NONE ? loss->cpu == block->cpu : loss->tid == block->tid;
-
-    return is_same && loss->aux_offset <= block->aux_offset;
-}
-
 /* The next loss to tell of before this buffer begins; at the end (NULL) of all that are left. */
 static bool give_loss(struct tw_run *run, struct tw_part *part, const uint32_t *buffer)
 {
-    const size_t count = run->perf ? tw_perf_loss_count(run->perf) : 0;
+    const struct tw_perf_loss *loss = tw_losses_next(run, buffer);
 
-    for (size_t i = 0; run->is_told && i < count; i++) {
-        const struct tw_perf_loss *loss = tw_perf_loss(run->perf, i);
-
-        if (run->is_told[i] || (buffer && !is_before(loss, tw_perf_block(run->perf, *buffer))))
-            continue;
-        run->is_told[i] = true;
-        part->kind = TW_PART_LOSS;
-        part->loss = loss;
-        part->buffer = buffer ? *buffer : TW_NONE;
-        part->ring = TW_NONE;
-        part->who.cpu = loss->cpu;
-        part->who.tid = loss->tid;
-        part->when = (struct tw_when){ .clock = loss->time ? TW_CLOCK_RECORD : TW_CLOCK_NONE,
-                                       .not_after = loss->time ? loss->time : UINT64_MAX };
-        return true;
-    }
-    return false;
+    if (!loss)
+        return false;
+    part->kind = TW_PART_LOSS;
+    part->loss = loss;
+    part->buffer = buffer ? *buffer : TW_NONE;
+    part->ring = TW_NONE;
+    part->who.cpu = loss->cpu;
+    part->who.tid = loss->tid;
+    part->when = (struct tw_when){ .clock = loss->time ? TW_CLOCK_RECORD : TW_CLOCK_NONE,
+                                   .not_after = loss->time ? loss->time : UINT64_MAX };
+    return true;
 }
 
 /* ---- a reader's next buffer ---- */

@@ -53,7 +53,6 @@ static enum tw_status check_config(const struct tw_run_config *config, struct tw
 
 static enum tw_status set_up(struct tw_run *run, const struct tw_run_config *config)
 {
-    const size_t losses = run->perf ? tw_perf_loss_count(run->perf) : 0;
     const size_t files = run->perf ? tw_perf_file_count(run->perf) : 0;
 
     if (config->core_type &&
@@ -62,9 +61,9 @@ static enum tw_status set_up(struct tw_run *run, const struct tw_run_config *con
     if (config->index && !(run->config.index = tw_run_keep_text(run, config->index)))
         return TW_E_MEMORY;
     run->missing = tw_run_keep(run, (files + 1) * sizeof *run->missing);
-    run->is_told = tw_run_keep(run, losses + 1);
-    if (!run->missing || !run->is_told)
+    if (!run->missing)
         return TW_E_MEMORY;
+    TW_TRY(tw_losses_new(run));
     TW_TRY(tw_filter_new(run, config->filter));
     TW_TRY(tw_extent_take(run, config->extent));
     TW_TRY(tw_names_new(run, config));

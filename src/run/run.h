@@ -84,6 +84,17 @@ struct tw_losses {
     uint64_t errors, truncated, overflows, discards, gaps, unsynced_bytes, missing_code;
 };
 
+/* The recorder's losses in the order of rings and of places in them: a ring is a CPU's, or a thread's. */
+struct tw_ring_losses {
+    struct tw_ring_loss *items;
+    size_t *passed; /* by the first item of each ring: how many of it were told of */
+};
+
+/* Puts the recorder's losses into order.  TW_E_MEMORY or TW_OK. */
+enum tw_status tw_losses_new(struct tw_run *run);
+/* The next loss to tell of before this buffer begins (NULL: of all that are left), or NULL. */
+const struct tw_perf_loss *tw_losses_next(struct tw_run *run, const uint32_t *buffer);
+
 void tw_losses_add_stats(struct tw_losses *losses, const struct tw_source_stats *stats);
 void tw_losses_add_packet(struct tw_run *run, const struct tw_packet_view *view);
 /* The number in run->missing of the file that should hold an address; the last: none. */
@@ -344,7 +355,9 @@ struct tw_run {
     size_t part_next;           /* ... from here on still to come */
     struct tw_part packet_part; /* packets only: whose the last one was; size 0: none was */
     bool has_skipped;           /* code was left out since the last part */
-    bool *is_told;              /* recorder's losses, by number: their part was given */
+    bool *is_told;              /* recorder's losses, by number: their part was given ... */
+    size_t told_next;           /* ... to all before this one */
+    struct tw_ring_losses by_cpu, by_tid;
 
     struct tw_losses losses; /* of trees that are gone, and of packets */
     struct tw_run_missing *missing;
