@@ -37,6 +37,15 @@ static uint8_t *any_bytes(uint8_t *object, unsigned room, unsigned size)
     return bytes;
 }
 
+/* The same in one of two objects: of what is read there Eva remembers nothing, as it does not know which of them
+   it was in.  So a search goes on from one state for each place, not from one for all bytes before it. */
+static uint8_t *forgettable_bytes(uint8_t *object, uint8_t *other, unsigned room, unsigned size)
+{
+    uint8_t *bytes = any_bytes(object, room, size), *more = any_bytes(other, room, size);
+
+    return any_bool() ? bytes : more;
+}
+
 /* Stands behind "slevel merge": Eva goes on with one state, not with all that there were. */
 static int forgotten;
 #define FORGET (forgotten = 0)

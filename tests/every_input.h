@@ -5,6 +5,8 @@
 
    Behind each first byte come all rows of bytes 00, 01, 7f, 80 and ff, too, which are longer.
 
+   Runs of 00 or ff, of which synchronization is made, come with any of a few bytes before and rows of them behind.
+
    From the first or second byte on an input also goes on with one and the same byte until the reader
    has a packet: how long one may be is tried with what makes it long. */
 #ifndef TRACKWAY_TESTS_EVERY_INPUT_H
@@ -17,6 +19,7 @@ enum {
     EVERY_INPUT_FEW = 2, /* bytes, in every test run */
     EVERY_INPUT_MIXED_FEW = 4,
     EVERY_INPUT_MIXED = 7, /* bytes in a proof, all but the first one a field's extremes */
+    EVERY_INPUT_RUN = 24,  /* bytes of the longest run, more than any synchronization needs */
     EVERY_INPUT_MORE = 8   /* bytes that follow a packet and change nothing in it */
 };
 
@@ -31,6 +34,7 @@ struct every_tree {
     size_t depth;
     size_t chained;  /* bytes after which inputs go on with one and the same byte; 0: never */
     size_t mixed;    /* bytes of inputs whose bytes behind the first are extremes */
+    size_t behind;   /* bytes behind a run */
     bool is_synced;  /* else a packet may be known by what comes behind it */
     bool is_changed; /* the reader, by the last input */
     uint64_t inputs, packets;
@@ -211,6 +215,30 @@ static inline void every_mixed(struct every_tree *tree, size_t size, size_t end)
     }
 }
 
+static const uint8_t every_near_run[] = { 0x00, 0x01, 0x0f, 0x7f, 0x80, 0xf0, 0xff };
+
+/* Rows of up to `left` bytes behind a run. */
+static inline void every_behind(struct every_tree *tree, size_t size, size_t left)
+{
+    for (size_t i = 0; left && i < LENGTH(every_near_run); i++) {
+        tree->bytes[size] = every_near_run[i];
+        (void)every_one(tree, size + 1);
+        every_behind(tree, size + 1, left - 1);
+    }
+}
+
+/* Synchronization, and what is nearly one, in the middle of something else. */
+static inline void every_search(struct every_tree *tree)
+{
+    for (size_t first = 0; first < LENGTH(every_near_run); first++)
+        for (size_t run = 1; run <= EVERY_INPUT_RUN; run++)
+            for (unsigned i = 0; i < 2; i++) {
+                tree->bytes[0] = every_near_run[first];
+                memset(tree->bytes + 1, i ? 0xff : 0, run);
+                every_behind(tree, 1 + run, tree->behind);
+            }
+}
+
 static inline void every_branch(struct every_tree *tree, size_t size)
 {
     for (unsigned byte = 0; byte < 256; byte++) {
@@ -235,6 +263,7 @@ static inline void every_input_from(struct every_tree *tree, const char *where, 
     memcpy(tree->before, tree->reader.reader, tree->used);
     tree->inputs = tree->packets = 0;
     every_branch(tree, 0);
+    every_search(tree);
     if (getenv("TW_PROOF_BYTES"))
         print_message("%s, %s, %s: every input of %zu bytes: %llu inputs, %llu packets\n",
                       tree->reader.protocol->name, tree->source->setup->name, where,
@@ -263,6 +292,7 @@ static inline void every_input(void **state)
         tree->depth = strtoul(asked, NULL, 10);
     tree->chained = tree->depth == EVERY_INPUT_FEW ? 1 : 2;
     tree->mixed = asked ? EVERY_INPUT_MIXED : EVERY_INPUT_MIXED_FEW;
+    tree->behind = asked ? 3 : 1;
     tree->end = guarded_new();
     assert_non_null(tree->end);
     tree->got = tree->reader.packets;

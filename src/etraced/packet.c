@@ -56,6 +56,7 @@ void tw_etraced_shape_init(struct tw_etraced_shape *shape,
         .csr_size = csr_width == 64 ? 3 : 2,
         .one_bit_is_difference = config->data_compress == 2,
         .data_width = config->data_width,
+        .size_max = log2_up(config->data_width / 8u),
         .address_width = config->daddress_width,
     };
 }
@@ -108,13 +109,6 @@ static void take_address(const struct tw_etraced_shape *shape, struct tw_etrace_
     out->has |= TW_ETRACE_HAS_ADDRESS;
 }
 
-/* An access of this size is possible at all; the lengths that follow depend on it. */
-static bool has_sound_size(const struct tw_etraced_shape *shape,
-                           const struct tw_etrace_packet *packet)
-{
-    return 8u << packet->data_size <= shape->data_width;
-}
-
 static void parse_load_store(const struct tw_etraced_shape *shape, uint32_t options,
                              struct tw_etrace_packet *out, struct tw_payload *in)
 {
@@ -122,8 +116,8 @@ static void parse_load_store(const struct tw_etraced_shape *shape, uint32_t opti
 
     out->base.type = is_load ? TW_ETRACE_LOAD : TW_ETRACE_STORE;
     out->data_size = (uint8_t)tw_payload_take(in, shape->size);
-    if (!has_sound_size(shape, out))
-        return;
+    if (out->data_size > shape->size_max)
+        return; /* no such access; the lengths that follow depend on it */
     if (is_load && shape->is_split) {
         out->base.type = TW_ETRACE_SPLIT_LOAD_ADDR;
         out->lrid = (uint32_t)tw_payload_take(in, shape->lrid);
@@ -164,7 +158,7 @@ static void parse_atomic(const struct tw_etraced_shape *shape, uint32_t options,
     /* 7.2.1: in the draft one bit, 4 or 8 bytes */
     out->data_size =
         (uint8_t)(tw_payload_take(in, shape->atomic_size) + (shape->is_seed ? 2 : 0));
-    if (!has_sound_size(shape, out))
+    if (out->data_size > shape->size_max)
         return;
     if (shape->is_split)
         out->lrid = (uint32_t)tw_payload_take(in, shape->lrid);
@@ -221,7 +215,7 @@ static bool is_sound(const struct tw_etraced_shape *shape,
 
     if (packet->base.type == TW_ETRACE_CSR)
         return packet->subtype < 3 && packet->data_len < bytes && packet->op_len < bytes;
-    if (!has_sound_size(shape, packet))
+    if (packet->data_size > shape->size_max)
         return false;
     if (packet->base.type == TW_ETRACE_ATOMIC ||
         packet->base.type == TW_ETRACE_SPLIT_ATOMIC_ADDR) {
@@ -283,7 +277,7 @@ bool tw_etraced_parse_access(const struct tw_etraced_shape *shape, uint32_t opti
     unsigned diff;
 
     if (format > STORE_UNALIGNED || (shape->is_split && format <= LOAD_UNALIGNED) ||
-        8u << data_size > shape->data_width)
+        data_size > shape->size_max)
         return false;
     diff = (unsigned)low_bits(in.low >> at, diff_bits);
     at += diff_bits;

@@ -26,6 +26,7 @@ struct tw_etraced_shape {
     bool one_bit_is_difference; /* a diff field of one bit: 1 is a difference, not XOR */
     uint8_t csr_size;           /* log2 of its bytes */
     uint8_t data_width, address_width;
+    uint8_t size_max; /* log2 of the bytes of the widest access */
 };
 
 enum { TW_ETRACED_SIZES = 8, TW_ETRACED_REQUESTS = 256 };

@@ -189,12 +189,14 @@ static size_t before_sync(struct tw_stm_reader *reader, const uint8_t *data, siz
                           bool is_last)
 {
     const size_t first = reader->is_high;
+    const size_t near_end =
+        size < 10 ? 0 : 2 * size - 19; /* fewer than ten bytes from here on */
     size_t run = 0, keep;
 
     for (size_t i = first; i < 2 * size; i++) {
         /* An ASYNC fills ten bytes.  If the tenth from here is none of them, it begins in that
            one's high nibble at the earliest. */
-        while (run == 0 && !(i & 1) && i / 2 + 10 <= size && data[i / 2 + 9] != 0xff &&
+        while (run == 0 && !(i & 1) && i < near_end && data[i / 2 + 9] != 0xff &&
                data[i / 2 + 9] >> 4 != 0x0f)
             i += 20;
         if (i >= 2 * size)
