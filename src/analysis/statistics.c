@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/sized.h"
+#include "run/run.h"
 #include "tree/stats.h"
 
 /* From elements: of a part of the trace, which can be added to what was before it. */
@@ -333,11 +334,12 @@ static void *read_packets(void *context)
 {
     struct tw_statistics *statistics = context;
     struct tw_packet_view view = { .size = sizeof view };
-    struct tw_part part = { .size = sizeof part };
+    const struct tw_part *part;
+    struct tw_part event;
     enum tw_status status;
 
-    while ((status = tw_run_next_packet(statistics->packets, &part, &view)) == TW_OK) {
-        status = tw_statistics_take_packet(statistics, &part, &view);
+    while ((status = tw_run_packet(statistics->packets, &event, &part, &view)) == TW_OK) {
+        status = tw_statistics_take_packet(statistics, part, &view);
         if (status != TW_OK)
             break;
     }

@@ -118,6 +118,14 @@ char *tw_write_hex(char *out, uint64_t value)
     return tw_write_digits(out + 2, value);
 }
 
+char *tw_write_index(char *out, uint64_t index)
+{
+    char *end = tw_write_hex(out, index);
+
+    memset(end, ' ', TW_INDEX_WIDTH);
+    return end < out + TW_INDEX_WIDTH ? out + TW_INDEX_WIDTH : end + 1;
+}
+
 char *tw_write_bytes(char *out, const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

@@ -106,6 +106,10 @@ char *tw_member_value(char *out, const struct tw_member *member);
 char *tw_write_decimal(char *out, uint64_t value);
 char *tw_write_digits(char *out, uint64_t value);
 char *tw_write_hex(char *out, uint64_t value);
+/* "0x123     ": a place in the capture, with which lines begin.  Up to TW_INDEX_WIDTH characters and one blank at least; so many
+   may be written. */
+enum { TW_INDEX_WIDTH = 10, TW_INDEX_ROOM = 32 };
+char *tw_write_index(char *out, uint64_t index);
 char *tw_write_bytes(char *out, const uint8_t *bytes, size_t size);
 
 /* A word of ours with its length, to be copied whole. */

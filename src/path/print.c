@@ -577,15 +577,10 @@ static char *put_blanks(char *at, char *column)
     return at + 1 > column ? at + 1 : column;
 }
 
-char *tw_print_index(char *at, uint64_t index)
-{
-    return put_blanks(tw_write_hex(at, index), at + 10);
-}
-
 /* The columns of a line of text: "0x123     0x10 INSTR_RANGE    ". */
 static char *put_columns(char *at, const struct tw_element *e, uint8_t id)
 {
-    at = tw_write_hex(tw_print_index(at, e->index), id);
+    at = tw_write_hex(tw_write_index(at, e->index), id);
     *at++ = ' ';
     return put_blanks(tw_write_word(at, tw_element_type_word(e->type)), at + 15);
 }

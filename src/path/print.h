@@ -8,10 +8,6 @@
 #include "base/members.h"
 #include "base/text.h"
 
-/* "0x123     ", with which the lines of all elements begin; TW_PRINT_INDEX_ROOM characters may be written.  Returns the end. */
-enum { TW_PRINT_INDEX_ROOM = 40 };
-char *tw_print_index(char *at, uint64_t index);
-
 /* What an ERROR element has to say, "reserved header 0x20". */
 void tw_element_message(struct tw_text *out, const struct tw_element *e);
 

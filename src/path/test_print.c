@@ -9,7 +9,6 @@
 #include <trackway/types.h>
 
 #include "base/members.h"
-#include "path/kept.h"
 
 /* clang-format off */
 static const struct {
@@ -262,43 +261,6 @@ static void any_bytes_give_a_line(void **state)
     }
 }
 
-/* One of the first elements again, with one bit that may be another: what is kept of lines must tell it from all others. */
-static void kept_lines_are_those_that_would_be_written(void **state)
-{
-    enum { SOME = 3000 };
-    struct check_random random = check_random_start(0x6b657074);
-    struct tw_kept_lines *kept = tw_kept_lines_new(NULL);
-    struct tw_element *elements = calloc(SOME, sizeof *elements);
-    static char got[TW_KEPT_ROOM], want[TW_KEPT_ROOM];
-
-    (void)state;
-    CHECK(kept && elements);
-    check_random_fill(&random, elements, SOME * sizeof *elements);
-    for (size_t i = 0; i < SOME; i++)
-        elements[i].type = i % 4 ? TW_ELEMENT_INSTR_RANGE : (uint8_t)(i / 4 % TW_ELEMENT_TYPES);
-    for (size_t n = check_scale(200000); n > 0; n--) {
-        const uint64_t chance = check_random_next(&random);
-        struct tw_element element = elements[chance % (n % 2 ? SOME : 20)];
-        const uint8_t id = (uint8_t)(chance >> 20 & 1);
-        size_t size;
-
-        element.index = check_random_next(&random) >> (chance >> 24 & 63);
-        if (chance >> 32 & 1)
-            element.start ^= (uint64_t)1 << (chance >> 33 & 63);
-        if (chance >> 40 & 1)
-            element.flags ^= (uint8_t)(1u << (chance >> 41 & 7));
-        size = tw_kept_text(kept, got, &element, id);
-        got[size] = 0;
-        CHECK_EQ(size, tw_element_text(want, sizeof want, &element, id));
-        CHECK_TEXT(got, want);
-        size = tw_kept_text(NULL, got, &element, id);
-        CHECK_EQ(size, strlen(want));
-    }
-    free(elements);
-    tw_kept_lines_free(kept);
-    tw_kept_lines_free(NULL);
-}
-
 static void names_are_never_missing(void **state)
 {
     (void)state;
@@ -320,7 +282,6 @@ int main(void)
         cmocka_unit_test(every_type_has_its_lines),
         cmocka_unit_test(lines_stay_in_their_room),
         cmocka_unit_test(any_bytes_give_a_line),
-        cmocka_unit_test(kept_lines_are_those_that_would_be_written),
         cmocka_unit_test(names_are_never_missing),
     };
 

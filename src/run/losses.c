@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/sized.h"
 #include "run/run.h"
 
@@ -129,6 +130,8 @@ void tw_losses_add_packet(struct tw_run *run, const struct tw_packet_view *view)
     const uint8_t id = view->packet->id % TW_RUN_IDS;
     struct tw_losses *losses = &run->losses;
 
+    if (TW_LIKELY(view->kind == TW_PACKET_OTHER && run->is_synced[id]))
+        return;
     losses->overflows += view->kind == TW_PACKET_OVERFLOW;
     losses->discards += view->kind == TW_PACKET_DISCARD;
     losses->truncated += view->kind == TW_PACKET_CUT;

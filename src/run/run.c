@@ -2,6 +2,7 @@
 /* A run: parts of a capture, one after the other. */
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/fault.h"
 #include "base/sized.h"
 #include "run/count.h"
@@ -426,12 +427,23 @@ static bool is_past_the_end(struct tw_run *run, struct tw_reader *reader,
     return true;
 }
 
-enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
-                                  struct tw_packet_view *view)
+/* Buffers begin and end, between packets. */
+static TW_NOINLINE enum tw_status packet_event(struct tw_run *run, struct tw_part *event,
+                                               enum tw_status status)
+{
+    clear_part(event);
+    if (status == TW_OK || status == TW_END)
+        status = tw_order_event(run, event);
+    if (status < 0)
+        run->broken = status;
+    return status;
+}
+
+enum tw_status tw_run_packet(struct tw_run *run, struct tw_part *event,
+                             const struct tw_part **part, struct tw_packet_view *view)
 {
     struct tw_reader *reader = run->readers[0];
     enum tw_status status = run->broken;
-    struct tw_part event;
 
     if (!run->config.packets_only)
         return tw_fail(&run->fault, TW_E_ARGUMENT, "this run gives elements");
@@ -440,7 +452,7 @@ enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
         bool is_lead;
 
         status = tw_reader_next_packet(reader, view);
-        if (status == TW_OK &&
+        if (status == TW_OK && run->extent.is_cut &&
             tw_extent_is_over(run, reader, view->packet->id, view->packet->index))
             status = TW_END;
         if (status != TW_OK)
@@ -448,17 +460,25 @@ enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
         tw_losses_add_packet(run, view);
         is_lead = run->extent.is_cut && view->packet->index < run->extent.from;
         if (tw_filter_has_stream(run, view->packet->id, view->src) &&
-            (is_lead || tw_filter_has_offset(run, view->packet->index)))
-            return give_part(run, part, packet_part(run, view, is_lead));
+            (is_lead || tw_filter_has_offset(run, view->packet->index))) {
+            *part = packet_part(run, view, is_lead);
+            return TW_OK;
+        }
         if (is_past_the_end(run, reader, view))
             break;
     }
-    clear_part(&event);
-    if (status == TW_OK || status == TW_END)
-        status = tw_order_event(run, &event);
-    if (status < 0)
-        run->broken = status;
-    return status == TW_OK ? give_part(run, part, &event) : status;
+    *part = event;
+    return packet_event(run, event, status);
+}
+
+enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
+                                  struct tw_packet_view *view)
+{
+    const struct tw_part *given;
+    struct tw_part event;
+    const enum tw_status status = tw_run_packet(run, &event, &given, view);
+
+    return status == TW_OK ? give_part(run, part, given) : status;
 }
 
 enum tw_status tw_run_all(struct tw_run *run)

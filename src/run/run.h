@@ -385,6 +385,9 @@ enum tw_status tw_order_next(struct tw_run *run, struct tw_part *part);
 enum tw_status tw_order_event(struct tw_run *run, struct tw_part *part);
 /* The next part, without look-ahead. */
 enum tw_status tw_run_part(struct tw_run *run, struct tw_part *part);
+/* As tw_run_next_packet, without a copy: *part is the run's own until the next call, or `event`. */
+enum tw_status tw_run_packet(struct tw_run *run, struct tw_part *event,
+                             const struct tw_part **part, struct tw_packet_view *view);
 /* What a stream tells of its elements now. */
 void tw_part_of(struct tw_part *part, const struct tw_run_stream *stream);
 

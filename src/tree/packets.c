@@ -2,6 +2,7 @@
 /* Packets of all branches, in the order in which they are complete. */
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -170,8 +171,8 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
     view->is_bad = tw_kind_is_bad(view->kind);
     view->is_not_sync = view->kind == TW_PACKET_NOT_SYNC;
     tw_count_packet(branch, view);
-    if (!branch->decoder) /* else its elements tell */
-        tw_report_packet(branch, view);
+    if (view->is_bad && !branch->decoder) /* else its elements tell */
+        tw_report_bad(branch, view);
 }
 
 /* The branch whose packet is complete first; of two the one with the lower ID.  NULL: none has one, or
@@ -222,8 +223,8 @@ static struct tw_branch *next_branch(struct tw_tree *tree)
 }
 
 /* To a view of another size than ours. */
-static enum tw_status give_view(struct tw_tree *tree, struct tw_branch *branch,
-                                struct tw_packet_view *view)
+static TW_NOINLINE enum tw_status give_view(struct tw_tree *tree, struct tw_branch *branch,
+                                            struct tw_packet_view *view)
 {
     struct tw_packet_view ours;
 

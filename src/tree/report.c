@@ -38,7 +38,7 @@ void tw_report_elements(const struct tw_branch *branch, const struct tw_batch *b
             add(tree, &error);
 }
 
-static void report_bad(const struct tw_branch *branch, const struct tw_packet_view *view)
+void tw_report_bad(const struct tw_branch *branch, const struct tw_packet_view *view)
 {
     struct tw_error error = { .index = view->packet->index,
                               .id = branch->id,
@@ -47,14 +47,10 @@ static void report_bad(const struct tw_branch *branch, const struct tw_packet_vi
                                                                   : TW_ERROR_BAD_SEQUENCE };
     struct tw_text text = tw_text_in(error.text, sizeof error.text);
 
+    if (!branch->tree->config.errors)
+        return;
     tw_protocol_print(&text, branch->protocol, view->packet);
     add(branch->tree, &error);
-}
-
-void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_view *view)
-{
-    if (view->is_bad && branch->tree->config.errors)
-        report_bad(branch, view);
 }
 
 static bool frame_text(struct tw_text *text, struct tw_error *error,

@@ -7,7 +7,7 @@
 
 /* Each does nothing when the tree has no log. */
 void tw_report_elements(const struct tw_branch *branch, const struct tw_batch *batch);
-void tw_report_packet(const struct tw_branch *branch, const struct tw_packet_view *view);
+void tw_report_bad(const struct tw_branch *branch, const struct tw_packet_view *view);
 /* What the frames said while the last bytes were fed. */
 void tw_report_frames(const struct tw_tree *tree);
 /* At the end: IDs that no source was added for. */

@@ -17,8 +17,6 @@
 /* What is kept may take so much; then it is forgotten and made again. */
 enum { KEPT_MOST = 64 << 20, BLOCKS_MOST = 1 << 20 };
 enum { LINES_AT_ONCE = 64 }; /* that are written */
-/* Characters of the index with the blank behind it, at least; and room for any. */
-enum { INDEX_WIDTH = 10, INDEX_ROOM = 32 };
 /* The index is put into lines that are ready by one copy of so many characters: with what is behind it, which is the same. */
 enum { STAMP = 16 };
 
@@ -72,18 +70,17 @@ struct instructions {
     char *ready;
     size_t ready_size, ready_room;
 
-    struct tw_text head;  /* of the lines of a range: the buffer's name, the index, ... */
-    struct tw_text rest;  /* ... and what is the same for all of a part ... */
-    uint64_t rest_number; /* ... with this number */
-    struct head *heads;   /* by source */
-    uint64_t head_number; /* of the one at work ... */
-    uint64_t head_count;  /* ... and of the last that was new */
-    char index
-        [INDEX_ROOM];  /* of the last range, as text, then what is behind it in a line ... */
-    size_t index_size; /* ... of so many digits, with "0x"; 0: there was none ... */
-    size_t width;      /* ... of so many characters ... */
-    uint64_t index_of; /* ... and as a number: ranges of one packet have the same */
-    uint64_t manner;   /* of the part at work, with that index */
+    struct tw_text head;       /* of the lines of a range: the buffer's name, the index, ... */
+    struct tw_text rest;       /* ... and what is the same for all of a part ... */
+    uint64_t rest_number;      /* ... with this number */
+    struct head *heads;        /* by source */
+    uint64_t head_number;      /* of the one at work ... */
+    uint64_t head_count;       /* ... and of the last that was new */
+    char index[TW_INDEX_ROOM]; /* of the last range, then what is behind it in a line ... */
+    size_t index_size;         /* ... of so many digits, with "0x"; 0: there was none ... */
+    size_t width;              /* ... of so many characters ... */
+    uint64_t index_of;         /* ... and as a number: ranges of one packet have the same */
+    uint64_t manner;           /* of the part at work, with that index */
     struct shown shown[128];
     struct shown *shown_here; /* of the ID at work */
 };
@@ -238,19 +235,15 @@ static char *copy(char *out, const char *text, size_t size)
 /* What is behind the index, and the manner that comes of it. */
 static void set_manner(struct instructions *list)
 {
-    memcpy(list->index + list->width, list->rest.chars, STAMP - INDEX_WIDTH);
+    memcpy(list->index + list->width, list->rest.chars, STAMP - TW_INDEX_WIDTH);
     list->manner = list->head_number << MANNER_WIDTH_BITS | list->width;
 }
 
 /* "0x123     ", with a blank behind it. */
 static void write_index(struct instructions *list, uint64_t index)
 {
-    static const char blanks[] = "          ";
-    const size_t size = (size_t)(tw_write_hex(list->index, index) - list->index);
-
-    memcpy(list->index + size, blanks, INDEX_WIDTH);
-    list->index_size = size;
-    list->width = size < INDEX_WIDTH ? INDEX_WIDTH : size + 1;
+    list->width = (size_t)(tw_write_index(list->index, index) - list->index);
+    list->index_size = (size_t)((char *)memchr(list->index, ' ', list->width) - list->index);
     list->index_of = index;
 }
 

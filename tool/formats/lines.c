@@ -218,11 +218,11 @@ void *lines_start(const struct listing *listing, const struct line_style *style,
     sink->lines.columns = columns;
     sink->lines.clock = listing->options->clock.value;
     if (style->wanted == TW_MEMBER_TOLD && !listing->is_packets)
-        sink->lines.kept = tw_kept_lines_new(NULL);
+        sink->lines.kept = kept_lines_new();
     if (listing->options->instructions) {
         sink->instructions = instructions_new(&sink->lines, listing->session);
         if (!sink->instructions) {
-            tw_kept_lines_free(sink->lines.kept);
+            kept_lines_free(sink->lines.kept);
             free(sink);
             return NULL;
         }
@@ -310,6 +310,6 @@ void lines_end(void *state)
 
     stop_threads(sink);
     instructions_free(sink->instructions);
-    tw_kept_lines_free(sink->lines.kept);
+    kept_lines_free(sink->lines.kept);
     free(sink);
 }

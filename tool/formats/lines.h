@@ -6,7 +6,7 @@
 #include "base/members.h"
 #include "formats/columns.h"
 #include "formats/formats.h"
-#include "path/kept.h"
+#include "formats/kept.h"
 
 /* Members that the tool adds to those of the library. */
 enum {
@@ -52,10 +52,10 @@ struct line_style {
 struct lines {
     const struct line_style *style;
     struct output *out;
-    struct columns *columns;    /* of CSV; else NULL */
-    struct tw_kept_lines *kept; /* for people; NULL: none */
-    const char *buffer;         /* its name, where there are several; or NULL */
-    char prefix[400];           /* the same for people, "NAME: " */
+    struct columns *columns; /* of CSV; else NULL */
+    struct kept_lines *kept; /* for people; NULL: none */
+    const char *buffer;      /* its name, where there are several; or NULL */
+    char prefix[400];        /* the same for people, "NAME: " */
     size_t prefix_size;
     uint64_t clock;              /* Hz; 0: no seconds */
     struct tw_run *run;          /* of perf.data, with ... */

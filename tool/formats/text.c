@@ -72,7 +72,7 @@ static void put_element(struct lines *lines, const struct tw_element *element,
     if (color != PLAIN)
         output_color(lines->out, color);
     line = put_prefix(lines, LINE_ROOM + (own ? tw_members_most(own) : 0), &end);
-    end += tw_kept_text(lines->kept, end, element, of->id);
+    end += kept_text(lines->kept, end, element, of->id);
     if (own)
         end = tw_members_text(end, own);
     *end++ = '\n';

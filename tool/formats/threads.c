@@ -186,7 +186,7 @@ static bool set_up(struct line_threads *threads, const struct lines *lines, unsi
         portion->lines = *lines;
         portion->lines.out = &portion->out;
         if (lines->kept) /* it is one thread's */
-            portion->lines.kept = tw_kept_lines_new(NULL);
+            portion->lines.kept = kept_lines_new();
     }
     while (threads->thread_count < count - 1 &&
            pthread_create(&threads->threads[threads->thread_count], NULL, work, threads) == 0)
@@ -230,7 +230,7 @@ void line_threads_free(struct line_threads *threads)
         (void)pthread_join(threads->threads[i], NULL);
     for (size_t i = 0; threads->portions && i < threads->portion_count; i++) {
         free(threads->portions[i].out.buffer);
-        tw_kept_lines_free(threads->portions[i].lines.kept);
+        kept_lines_free(threads->portions[i].lines.kept);
         free(threads->portions[i].packets);
         free(threads->portions[i].memory);
     }

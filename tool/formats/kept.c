@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines of elements that were written before. */
-#include "path/kept.h"
+#include "formats/kept.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "path/print.h"
+#include "base/members.h"
 
 /* Each is kept where its element puts it, in place of what was there.  There is more room when as many were written: a small
    capture needs but little. */
@@ -20,9 +20,7 @@ struct line {
     char text[TEXT_ROOM]; /* behind the index */
 };
 
-struct tw_kept_lines {
-    const struct tw_allocator *allocator;
-    struct tw_allocator allocator_copy;
+struct kept_lines {
     struct line *lines;
     unsigned bits;  /* of the number of a line; 0: there are none */
     size_t written; /* lines since there is this much room */
@@ -35,59 +33,49 @@ static size_t place_of(const uint64_t element[3], unsigned bits)
 }
 
 /* Moves what is kept to so much room; without memory all stays as it is. */
-static bool make_room(struct tw_kept_lines *kept, unsigned bits)
+static bool make_room(struct kept_lines *kept, unsigned bits)
 {
     const size_t before = kept->bits ? (size_t)1 << kept->bits : 0;
-    struct line *more = NULL;
-    size_t room = 0;
+    struct line *more = malloc(sizeof *more << bits);
 
     kept->written = 0;
-    if (!TW_GROW(kept->allocator, &more, &room, (size_t)1 << bits))
+    if (!more)
         return false;
     for (size_t i = 0; i < (size_t)1 << bits; i++)
         more[i].size = 0;
     for (size_t i = 0; i < before; i++)
         if (kept->lines[i].size)
             more[place_of(kept->lines[i].element, bits)] = kept->lines[i];
-    tw_give(kept->allocator, kept->lines);
+    free(kept->lines);
     kept->lines = more;
     kept->bits = bits;
     return true;
 }
 
-struct tw_kept_lines *tw_kept_lines_new(const struct tw_allocator *allocator)
+struct kept_lines *kept_lines_new(void)
 {
-    struct tw_kept_lines *made = tw_take(allocator, sizeof *made);
+    struct kept_lines *made = calloc(1, sizeof *made);
 
-    if (!made)
-        return NULL;
-    if (allocator) {
-        made->allocator_copy = *allocator;
-        made->allocator = &made->allocator_copy;
-    }
-    if (make_room(made, BITS_FIRST))
+    if (made && make_room(made, BITS_FIRST))
         return made;
-    tw_kept_lines_free(made);
+    free(made);
     return NULL;
 }
 
-void tw_kept_lines_free(struct tw_kept_lines *kept)
+void kept_lines_free(struct kept_lines *kept)
 {
-    struct tw_allocator allocator;
-
     if (!kept)
         return;
-    tw_give(kept->allocator, kept->lines);
-    allocator = kept->allocator_copy;
-    tw_give(kept->allocator ? &allocator : NULL, kept);
+    free(kept->lines);
+    free(kept);
 }
 
-static size_t write_line(struct tw_kept_lines *kept, struct line *line, char *out,
+static size_t write_line(struct kept_lines *kept, struct line *line, char *out,
                          const struct tw_element *element, uint8_t id, const uint64_t words[3])
 {
-    const size_t size = tw_element_text(out, TW_KEPT_ROOM, element, id);
-    char index[TW_PRINT_INDEX_ROOM];
-    const size_t before = (size_t)(tw_print_index(index, element->index) - index);
+    const size_t size = tw_element_text(out, KEPT_ROOM, element, id);
+    char index[TW_INDEX_ROOM];
+    const size_t before = (size_t)(tw_write_index(index, element->index) - index);
 
     line->size = 0;
     if (size - before > sizeof line->text)
@@ -101,21 +89,21 @@ static size_t write_line(struct tw_kept_lines *kept, struct line *line, char *ou
     return size;
 }
 
-size_t tw_kept_text(struct tw_kept_lines *kept, char *out, const struct tw_element *element,
-                    uint8_t id)
+size_t kept_text(struct kept_lines *kept, char *out, const struct tw_element *element,
+                 uint8_t id)
 {
     struct line *line;
     uint64_t words[3];
     char *at;
 
     if (!kept)
-        return tw_element_text(out, TW_KEPT_ROOM, element, id);
+        return tw_element_text(out, KEPT_ROOM, element, id);
     memcpy(words, (const char *)element + sizeof element->index, sizeof words);
     line = &kept->lines[place_of(words, kept->bits)];
     if (!line->size || line->element[0] != words[0] || line->element[1] != words[1] ||
         line->element[2] != words[2] || line->id != id)
         return write_line(kept, line, out, element, id, words);
-    at = tw_print_index(out, element->index);
+    at = tw_write_index(out, element->index);
     memcpy(at, line->text, COPY);
     if (line->size > COPY)
         memcpy(at + COPY, line->text + COPY, TEXT_ROOM - COPY);
