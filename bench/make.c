@@ -105,7 +105,7 @@ void make_subject(struct subject *subject, const char *text)
 
     read_wish(&wish, text);
     (void)snprintf(subject->name, sizeof subject->name, "made");
-    if (strcmp(wish.protocol, "etrace") == 0 || strncmp(wish.protocol, "ntrace", 6) == 0)
+    if (strncmp(wish.protocol, "etrace", 6) == 0 || strncmp(wish.protocol, "ntrace", 6) == 0)
         make_riscv(subject, &out, &wish);
     else if (strcmp(wish.protocol, "stm") == 0 || strcmp(wish.protocol, "itm") == 0)
         make_software(subject, &out, &wish);

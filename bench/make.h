@@ -7,7 +7,9 @@
 
 /* What may be asked for: "etmv4,mib=16,missing=10". */
 struct make_wish {
-    char protocol[16]; /* etmv4, ete, ptm, etmv3, etrace, ntrace (HTM), ntrace-btm, stm, itm */
+    /* etmv4, ete, ptm, etmv3, etrace, etrace-jtc (jump target cache), etrace-bpred (branch predictor), ntrace
+       (HTM), ntrace-btm, stm, itm */
+    char protocol[16];
     size_t bytes;      /* mib=, kib=: at least so many of trace (1 MiB) */
     unsigned blocks;   /* basic blocks of the program (20,000) */
     unsigned locality; /* % of calls that go to a tenth of the functions (90) */

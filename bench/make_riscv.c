@@ -2,7 +2,13 @@
 /* The random program through the encoders of E-Trace and N-Trace. */
 #include "make.h"
 
-enum { CHUNK = 512, TEXT = 16384, PACKET = 8 /* bytes, about */, MESSAGE = 3 /* of BTM */ };
+enum {
+    CHUNK = 512,
+    TEXT = 16384,
+    PACKET = 8 /* bytes, about */,
+    MESSAGE = 3 /* of BTM */,
+    TABLE_BITS = 7
+};
 
 static void write_bytes(void *context, unsigned stream, const uint8_t *bytes, size_t size)
 {
@@ -24,6 +30,15 @@ static void configure(struct tw_etrace_config *config, const struct make_wish *w
     config->retires = 200;
     config->resync_packets = wish->sync / PACKET;
     config->encapsulation = TW_ETRACE_ENCAP_LEN5_TYPE2;
+    if (strcmp(wish->protocol, "etrace-jtc") == 0) {
+        config->options |= TW_ETRACE_JUMP_TARGET_CACHE;
+        config->cache_size = TABLE_BITS;
+    }
+    if (strcmp(wish->protocol, "etrace-bpred") == 0) {
+        config->options |= TW_ETRACE_BRANCH_PREDICTION;
+        config->bpred_size = TABLE_BITS;
+        config->bpred_reset_on_sync = true;
+    }
 }
 
 static struct tw_etrace_unit *new_unit(const struct tw_etrace_config *trace,
@@ -94,6 +109,8 @@ static void make_etrace(struct subject *subject, struct make_program *program, c
     bench_need(tw_etrace_unit_write_field(unit, "iEnable", 0), "iEnable");
     tw_etrace_unit_flush(unit);
     tw_etrace_unit_free(unit);
+    (void)snprintf(subject->name, sizeof subject->name, "made%s",
+                   wish->protocol + strlen("etrace"));
 }
 
 static void write_messages(void *context, const uint8_t *bytes, size_t size)
@@ -149,7 +166,7 @@ static void make_ntrace(struct subject *subject, struct make_program *program, c
 
 void make_riscv(struct subject *subject, struct make_bytes *out, const struct make_wish *wish)
 {
-    const bool is_etrace = strcmp(wish->protocol, "etrace") == 0;
+    const bool is_etrace = strncmp(wish->protocol, "etrace", 6) == 0;
     struct tw_tree_source *source = &subject->sources[subject->source_count++];
     char *text = subject_own(subject, bench_allocate(TEXT));
     struct make_program program;

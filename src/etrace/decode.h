@@ -150,7 +150,7 @@ struct tw_etrace_decoder {
     uint32_t hops_max;
     uint32_t steps; /* blocks left in this packet */
     uint32_t steps_max;
-    uint64_t learned; /* counts changes of the predictor */
+    uint64_t learned; /* moves on when the predictor may have changed */
     struct tw_etrace_loop loop;
     bool has_left; /* a block, in this packet */
 

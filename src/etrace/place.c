@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the program is: outcomes that wait, the return stack, and what was executed. */
+/* Where the program is: the return stack, and what was executed. */
 #include "etrace/place.h"
 
 /* Bytes of the instruction at an address; 0: it is not there. */
@@ -12,76 +12,6 @@ unsigned tw_etrace_size_at(struct tw_stage *stage, uint64_t address)
                           tw_etrace_of(stage)->isa)
                ? size
                : 0;
-}
-
-/* Outcomes. */
-
-void tw_etrace_drop_outcomes(struct tw_etrace_decoder *decoder)
-{
-    decoder->map = 0;
-    decoder->count = 0;
-    decoder->predicted = 0;
-    decoder->is_missed = false;
-}
-
-void tw_etrace_reset_predictor(struct tw_etrace_decoder *decoder)
-{
-    memset(decoder->predictor, 1, (size_t)1 << decoder->codec.shape.bpred_size);
-}
-
-/* 3.2.6: the upper bit of the two is the prediction, the lower one the last outcome. */
-static uint8_t *prediction(struct tw_etrace_decoder *decoder, uint64_t address)
-{
-    const uint64_t mask = ((uint64_t)1 << decoder->codec.shape.bpred_size) - 1;
-
-    return &decoder->predictor[address >> decoder->codec.shape.lsb & mask];
-}
-
-static void learn(struct tw_etrace_decoder *decoder, uint64_t address, bool is_taken)
-{
-    static const uint8_t next[4][2] = { { 0, 1 }, { 0, 3 }, { 0, 3 }, { 2, 3 } };
-    uint8_t *state = prediction(decoder, address);
-    const uint8_t before = *state;
-
-    *state = next[before & 3][is_taken];
-    decoder->learned += *state != before;
-}
-
-/* The branch at `address` goes which way?  There must be an outcome. */
-bool tw_etrace_peek_outcome(struct tw_etrace_decoder *decoder, uint64_t address)
-{
-    if (decoder->count)
-        return !(decoder->map & 1);
-    return (*prediction(decoder, address) >> 1 & 1) == (decoder->predicted ? 1 : 0);
-}
-
-bool tw_etrace_take_outcome(struct tw_etrace_decoder *decoder, uint64_t address)
-{
-    const bool is_taken = tw_etrace_peek_outcome(decoder, address);
-
-    if (decoder->count) {
-        decoder->map >>= 1;
-        decoder->count--;
-    } else if (decoder->predicted) {
-        decoder->predicted--;
-    } else {
-        decoder->is_missed = false;
-    }
-    if (decoder->codec.options & TW_ETRACE_BRANCH_PREDICTION)
-        learn(decoder, address, is_taken);
-    return is_taken;
-}
-
-void tw_etrace_settle_outcomes(struct tw_etrace_decoder *decoder)
-{
-    bool is_taken;
-
-    if (decoder->count || tw_etrace_outcomes(decoder) != 1)
-        return;
-    is_taken = tw_etrace_peek_outcome(decoder, decoder->place.pc);
-    tw_etrace_drop_outcomes(decoder);
-    decoder->map = !is_taken;
-    decoder->count = 1;
 }
 
 /* Calls and returns. */

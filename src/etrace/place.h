@@ -28,9 +28,52 @@ TW_INLINE unsigned tw_etrace_last_size(const struct tw_block *block)
     return 2u * shape.last_size;
 }
 
+/* Of a block's last instruction. */
+TW_INLINE uint64_t tw_etrace_last_pc(const struct tw_block *block)
+{
+    return tw_etrace_block_end(block) - tw_etrace_last_size(block);
+}
+
 TW_INLINE bool tw_etrace_is_conditional(const struct tw_block *block)
 {
     return block->flags & TW_RANGE_CONDITIONAL;
+}
+
+/* 3.2.6: the upper bit of the two is the prediction, the lower one the last outcome. */
+TW_INLINE uint8_t *tw_etrace_prediction(struct tw_etrace_decoder *decoder, uint64_t address)
+{
+    const uint32_t mask = (1u << decoder->codec.shape.bpred_size) - 1;
+
+    return &decoder->predictor[(uint32_t)(address >> decoder->codec.shape.lsb) & mask];
+}
+
+/* What becomes of one. */
+TW_INLINE uint8_t tw_etrace_learnt(uint8_t before, unsigned is_taken)
+{
+    static const uint8_t next[4][2] = { { 0, 1 }, { 0, 3 }, { 0, 3 }, { 2, 3 } };
+
+    return next[before & 3][is_taken];
+}
+
+TW_INLINE void tw_etrace_learn(struct tw_etrace_decoder *decoder, uint64_t address,
+                               unsigned is_taken)
+{
+    uint8_t *state = tw_etrace_prediction(decoder, address);
+    const uint8_t before = *state;
+
+    *state = tw_etrace_learnt(before, is_taken);
+    decoder->learned += *state != before;
+}
+
+/* Blocks left since the last outcome, which these ranges may tell. */
+TW_INLINE uint32_t tw_etrace_hops_after(uint32_t hops, const struct tw_element *first,
+                                        const struct tw_element *end)
+{
+    const struct tw_element *at = end;
+
+    while (at > first && !(at[-1].flags & TW_RANGE_CONDITIONAL))
+        at--;
+    return (uint32_t)(end - at) + (at == first ? hops : 0);
 }
 
 /* The goal's address can only be this return's target: no outcome is left but that of a branch
@@ -101,6 +144,13 @@ unsigned tw_etrace_size_at(struct tw_stage *stage, uint64_t address);
 /* Which way the branch at `address` goes; there must be an outcome.  take uses it up. */
 bool tw_etrace_peek_outcome(struct tw_etrace_decoder *decoder, uint64_t address);
 bool tw_etrace_take_outcome(struct tw_etrace_decoder *decoder, uint64_t address);
+
+enum {
+    TW_ETRACE_WAY = 256
+}; /* blocks that are passed at once; jumps alone could go on for ever */
+/* Blocks up to the last outcome, of which there is more than one, as far as they are known; all but the last are as
+   predicted.  All of the block at the place was executed, and none of it told. */
+void tw_etrace_pass_predicted(struct tw_stage *stage);
 
 void tw_etrace_push_return(struct tw_etrace_decoder *decoder, uint64_t address);
 uint64_t tw_etrace_pop_return(struct tw_etrace_decoder *decoder);

@@ -3,10 +3,6 @@
    turns out to be is left to take.c, and the rest of its way to walk.c, from the block on where it is so. */
 #include "etrace/place.h"
 
-enum {
-    BLOCKS = 256, /* that a packet may lead through here; jumps alone could go on for ever */
-};
-
 /* How much of a block was executed: of the block where a way begins perhaps more than its first instruction. */
 enum reach { NOTHING, FIRST, ALL };
 
@@ -25,6 +21,7 @@ struct way {
     bool counts;      /* ranges are counted, not written ... */
     bool is_apart;    /* ... but for the next one: a jump leads there that was written */
     bool is_bare;     /* they are, and the trace is of the kind that most are: see is_bare */
+    struct tw_etrace_decoder *learner; /* of branches, for its predictor; or NULL */
 };
 
 enum { NONE = 1, TWO = 4 }; /* outcomes, or more from there on */
@@ -37,11 +34,11 @@ TW_INLINE uint64_t outcomes_of(uint64_t map, unsigned count)
 }
 
 TW_INLINE struct way begin_way(const struct tw_stage *stage, const bool counts,
-                               const bool is_bare)
+                               const bool is_bare, const bool predicts)
 {
-    const struct tw_etrace_decoder *decoder = stage->decoder;
+    struct tw_etrace_decoder *decoder = stage->decoder;
     const ptrdiff_t room = stage->limit - stage->out - TW_ETRACE_MOST;
-    const ptrdiff_t most = room < BLOCKS ? room : BLOCKS;
+    const ptrdiff_t most = room < TW_ETRACE_WAY ? room : TW_ETRACE_WAY;
 
     if (counts)
         stage->follow->sums->jumps_are_free = true;
@@ -55,7 +52,8 @@ TW_INLINE struct way begin_way(const struct tw_stage *stage, const bool counts,
                          .hops = decoder->hops,
                          .counts = counts,
                          .is_apart = true,
-                         .is_bare = is_bare };
+                         .is_bare = is_bare,
+                         .learner = predicts ? decoder : NULL };
 }
 
 /* The first block was left; some of it may have been told before. */
@@ -163,8 +161,10 @@ TW_INLINE void leave_call(struct way *way, uint32_t next)
 }
 
 /* An outcome is used up, or a jump was passed that needs none. */
-TW_INLINE void pass_branch(struct way *way, uint32_t branches)
+TW_INLINE void pass_branch(struct way *way, const struct tw_block *block, uint32_t branches)
 {
+    if (way->learner && branches)
+        tw_etrace_learn(way->learner, tw_etrace_last_pc(block), way->outcomes & 1);
     way->is_apart = false;
     way->outcomes >>= branches;
     way->hops = (way->hops + 1) & (branches - 1);
@@ -201,15 +201,34 @@ static TW_NOINLINE void write_some(struct stretch *stretch, const struct tw_bloc
     *stretch = (struct stretch){ .out = out, .outcomes = outcomes, .at = at };
 }
 
-/* Blocks left since the last outcome, which these ranges may tell. */
-static uint32_t hops_after(uint32_t hops, const struct tw_element *first,
-                           const struct tw_element *end)
+/* The same where branches are predicted. */
+static TW_NOINLINE void learn_some(struct stretch *stretch, const struct tw_block *blocks,
+                                   struct tw_element *stop, uint64_t index,
+                                   struct tw_etrace_decoder *decoder)
 {
-    const struct tw_element *at = end;
+    const unsigned shift = decoder->codec.shape.lsb;
+    const uint32_t mask = (1u << decoder->codec.shape.bpred_size) - 1;
+    struct tw_element *out = stretch->out;
+    uint64_t outcomes = stretch->outcomes;
+    uint32_t at = stretch->at;
 
-    while (at > first && !(at[-1].flags & TW_RANGE_CONDITIONAL))
-        at--;
-    return (uint32_t)(end - at) + (at == first ? hops : 0);
+    while (outcomes >= TWO && out < stop) {
+        const struct tw_block *block = &blocks[at];
+        const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
+        const uint32_t next = block->next[outcomes & 1];
+        const uint32_t pc = (uint32_t)(tw_etrace_last_pc(block) >> shift) & mask;
+
+        if (TW_UNLIKELY(!tw_block_is_plain(next)))
+            break;
+        tw_follow_emit(out++, block, (outcomes & 1) | (branches ^ 1), index);
+        if (TW_LIKELY(branches))
+            decoder->predictor[pc] =
+                tw_etrace_learnt(decoder->predictor[pc], (unsigned)outcomes & 1);
+        outcomes >>= branches;
+        at = next;
+    }
+    decoder->learned++;
+    *stretch = (struct stretch){ .out = out, .outcomes = outcomes, .at = at };
 }
 
 /* False: the next block is to be left alone. */
@@ -236,11 +255,14 @@ TW_INLINE bool write_way(struct way *way)
     const struct tw_element *const first = way->out;
     struct stretch stretch = { .out = way->out, .outcomes = way->outcomes, .at = way->at };
 
-    if (TW_UNLIKELY(way->hops >= BLOCKS))
+    if (TW_UNLIKELY(way->hops >= TW_ETRACE_WAY))
         return false;
-    write_some(&stretch, way->blocks, way->stop, way->index);
+    if (way->learner)
+        learn_some(&stretch, way->blocks, way->stop, way->index, way->learner);
+    else
+        write_some(&stretch, way->blocks, way->stop, way->index);
     way->out = stretch.out;
-    way->hops = hops_after(way->hops, first, way->out);
+    way->hops = tw_etrace_hops_after(way->hops, first, way->out);
     way->outcomes = stretch.outcomes;
     way->at = stretch.at;
     return stretch.outcomes < TWO;
@@ -249,7 +271,7 @@ TW_INLINE bool write_way(struct way *way)
 /* No more is followed here.  Of a bare way two ranges of a packet at most are written: the first, and where that led. */
 TW_INLINE bool is_full(const struct way *way)
 {
-    return way->hops >= BLOCKS || (!way->is_bare && way->out == way->stop);
+    return way->hops >= TW_ETRACE_WAY || (!way->is_bare && way->out == way->stop);
 }
 
 /* Blocks up to the last outcome, of which there is more than one: the packet's address does not matter yet.
@@ -269,7 +291,7 @@ TW_INLINE bool pass_outcomes(struct tw_stage *stage, struct way *way)
         next = block->next[way->outcomes & 1];
         if (tw_block_is_plain(next)) {
             leave(way, next, (way->outcomes & 1) | (branches ^ 1));
-            pass_branch(way, branches);
+            pass_branch(way, block, branches);
             continue;
         }
         if (branches || !(next = pass_call(stage, way->at)))
@@ -288,8 +310,9 @@ TW_INLINE uint32_t left_since(const struct way *way, const struct tw_element *fi
 void tw_etrace_pass_outcomes(struct tw_stage *stage)
 {
     struct tw_etrace_decoder *decoder = stage->decoder;
+    const bool predicts = decoder->codec.options & TW_ETRACE_BRANCH_PREDICTION;
     struct tw_element *const first = stage->out;
-    struct way way = begin_way(stage, stage->follow->sums != NULL, false);
+    struct way way = begin_way(stage, stage->follow->sums != NULL, false, predicts);
     uint32_t left;
 
     (void)pass_outcomes(stage, &way);
@@ -396,7 +419,7 @@ TW_INLINE bool pass_rest(struct tw_stage *stage, struct way *way,
                 return passed == AT_END;
         } else {
             leave(way, next, taken);
-            pass_branch(way, branches);
+            pass_branch(way, block, branches);
         }
         *reach = NOTHING;
     }
@@ -476,12 +499,13 @@ TW_INLINE void leave_packet(struct tw_stage *stage, const struct way *way, enum 
     tw_etrace_set_goal(decoder);
 }
 
-TW_INLINE void go(struct tw_stage *stage, const bool counts, const bool is_bare)
+TW_INLINE void go(struct tw_stage *stage, const bool counts, const bool is_bare,
+                  const bool predicts)
 {
     struct tw_etrace_decoder *const decoder = stage->decoder;
     struct tw_etrace_reader *const codec = &decoder->codec;
-    const struct tw_element *const room = stage->limit - (BLOCKS + TW_ETRACE_MOST);
-    struct way way = begin_way(stage, counts, is_bare);
+    const struct tw_element *const room = stage->limit - (TW_ETRACE_WAY + TW_ETRACE_MOST);
+    struct way way = begin_way(stage, counts, is_bare, predicts);
     enum reach reach = tw_etrace_is_at_end(stage) ? ALL : FIRST;
     /* Ranges in the middle of a packet are written, or those where returns lead to. */
     const bool writes =
@@ -510,7 +534,7 @@ TW_INLINE void go(struct tw_stage *stage, const bool counts, const bool is_bare)
         if (writes || way.is_apart)
             way.index = tw_stage_index(stage, before);
         if (!is_bare)
-            way.stop = way.out + BLOCKS;
+            way.stop = way.out + TW_ETRACE_WAY;
         way.counted = 0;
         if (!pass_packet(stage, &way, &flow, &goal, &reach)) {
             end_at(stage, before, data);
@@ -543,7 +567,6 @@ static bool is_usual(const struct tw_stage *stage)
            (place->done_count || place->is_first) && decoder->count <= 1 &&
            !decoder->predicted && !decoder->is_missed && !decoder->encoder_mode &&
            !decoder->tie.is_on && !decoder->loop.is_wanted &&
-           !(decoder->codec.options & TW_ETRACE_BRANCH_PREDICTION) &&
            decoder->codec.shape.has_usual_flow && transport->is_synced &&
            !transport->block_size;
 }
@@ -561,12 +584,16 @@ static bool is_bare(const struct tw_stage *stage)
 
 void tw_etrace_pass_plain(struct tw_stage *stage)
 {
-    if (stage->limit - stage->out <= BLOCKS + TW_ETRACE_MOST || !is_usual(stage))
+    const bool predicts = tw_etrace_of(stage)->codec.options & TW_ETRACE_BRANCH_PREDICTION;
+
+    if (stage->limit - stage->out <= TW_ETRACE_WAY + TW_ETRACE_MOST || !is_usual(stage))
         return;
-    if (!stage->follow->sums)
-        go(stage, false, false);
-    else if (is_bare(stage))
-        go(stage, true, true);
-    else
-        go(stage, true, false);
+    if (!stage->follow->sums && predicts)
+        go(stage, false, false, true);
+    else if (!stage->follow->sums)
+        go(stage, false, false, false);
+    else if (is_bare(stage) && !predicts)
+        go(stage, true, true, false);
+    else if (!predicts) /* what is counted learns nothing */
+        go(stage, true, false, false);
 }

@@ -177,7 +177,18 @@ static bool is_plain_sailing(const struct tw_stage *stage)
 
     return decoder->count > 1 && decoder->place.from_count == 0 && !decoder->predicted &&
            tw_block_is_plain(decoder->place.at) &&
-           !(decoder->codec.options & TW_ETRACE_BRANCH_PREDICTION);
+           !(stage->follow->sums && /* what is counted learns nothing */
+             (decoder->codec.options & TW_ETRACE_BRANCH_PREDICTION));
+}
+
+/* The same where branches go as predicted, and ranges are written. */
+static bool is_predicted_sailing(const struct tw_stage *stage)
+{
+    const struct tw_etrace_decoder *decoder = stage->decoder;
+
+    return decoder->predicted && !decoder->count && tw_etrace_outcomes(decoder) > 1 &&
+           decoder->place.from_count == 0 && tw_block_is_plain(decoder->place.at) &&
+           !decoder->loop.is_wanted && !decoder->tie.is_on && !stage->follow->sums;
 }
 
 enum tw_etrace_walk tw_etrace_walk(struct tw_stage *stage)
@@ -204,6 +215,10 @@ enum tw_etrace_walk tw_etrace_walk(struct tw_stage *stage)
         if (is_plain_sailing(stage)) {
             tw_etrace_pass_outcomes(stage);
             if (decoder->count <= 1 || place->done_count < tw_etrace_block(stage)->count)
+                continue;
+        } else if (is_predicted_sailing(stage)) {
+            tw_etrace_pass_predicted(stage);
+            if (place->done_count < tw_etrace_block(stage)->count)
                 continue;
         }
         if (stage->limit - stage->out < TW_ETRACE_MOST)

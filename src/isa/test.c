@@ -342,8 +342,7 @@ static void no_two_rows_overlap(void **state)
                 const struct tw_isa_row *row = &group->rows[i];
 
                 check_case("%s: %s", tables[t].name, row->name);
-                CHECK_EQ((row->value | group->mask) & ~row->mask, 0);
-                CHECK_EQ(row->value & group->mask, group->value); /* none is passed over */
+                CHECK_EQ(row->value & ~row->mask, 0);
                 CHECK_EQ(row->except_value & ~row->except_mask, 0);
                 CHECK(rows_overlap(row, row));
                 for (size_t k = i + 1; k < group->count; k++)

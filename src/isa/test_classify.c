@@ -6,6 +6,8 @@
 
 #include <trackway/instruction.h>
 
+#include "isa/row.h"
+
 static struct tw_instruction_query query(uint8_t isa, const uint8_t *bytes, size_t count)
 {
     return (struct tw_instruction_query){ .size = sizeof(struct tw_instruction_query),
@@ -144,6 +146,28 @@ static void refuses_what_is_not_there(void **state)
     CHECK_EQ(tw_instruction_classify(&got, &asked), TW_E_ARGUMENT);
 }
 
+static void check_groups(const struct tw_isa_group *groups, size_t count)
+{
+    for (size_t g = 0; g < count; g++)
+        for (size_t r = 0; r < groups[g].count; r++) {
+            const struct tw_isa_row *row = &groups[g].rows[r];
+
+            check_case("%s", row->name);
+            CHECK_EQ(groups[g].mask & ~row->mask, 0);
+            CHECK_EQ(row->value & groups[g].mask, groups[g].value);
+        }
+}
+
+/* What a group passes over at once fits no row of it. */
+static void groups_pass_over_no_row(void **state)
+{
+    (void)state;
+    check_groups(tw_a64_groups, TW_A64_GROUPS);
+    check_groups(tw_a32_groups, TW_A32_GROUPS);
+    check_groups(tw_t32_narrow_groups, TW_T32_NARROW_GROUPS);
+    check_groups(tw_t32_wide_groups, TW_T32_WIDE_GROUPS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +175,7 @@ int main(void)
         cmocka_unit_test(the_trace_unit_decides_of_waypoints),
         cmocka_unit_test(counts_conditions_of_it_blocks),
         cmocka_unit_test(refuses_what_is_not_there),
+        cmocka_unit_test(groups_pass_over_no_row),
     };
 
     return cmocka_run_group_tests_name("isa_classify", tests, NULL, NULL);
