@@ -159,7 +159,8 @@ enum tw_status tw_perf_writer_trace(struct tw_perf_writer *writer,
     offset = writer->lengths[cpu];
     writer->lengths[cpu] += padded(size);
     TW_TRY(perf_begin(writer, PERF_AUX, 0, 32 + TRAILING_SIZE));
-    TW_TRY(perf_put(writer, offset, 8));
+    /* Of a snapshot the offset is that of the end. */
+    TW_TRY(perf_put(writer, flags & TW_PERF_OVERWRITE ? offset + size : offset, 8));
     TW_TRY(perf_put(writer, size, 8));
     TW_TRY(perf_put(writer, flags | TW_PERF_RAW, 8));
     TW_TRY(end(writer, stamp, EVENT_TRACE));

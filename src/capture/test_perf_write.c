@@ -126,6 +126,34 @@ static void what_is_written_is_read(void **state)
     tw_capture_free(capture);
 }
 
+/* Stretches of any size, of which none is a multiple of the records' eight bytes. */
+static void snapshots_are_read_whole(void **state)
+{
+    static const uint8_t bytes[24] = { 1, 2, 3 };
+    static const size_t sizes[] = { 7, 21, 6, 13 };
+    const struct tw_perf_writer_config config = config_of(keep);
+    const struct tw_perf_stamp stamp = { 1000, TID_A, TID_A, 0 };
+    struct disk disk = { &file, 0, NULL, 0 };
+    struct tw_fault fault = { TW_OK, "" };
+    struct tw_perf_writer *writer;
+    struct tw_capture *capture;
+
+    (void)state;
+    memset(&file, 0, sizeof file);
+    CHECK_EQ(tw_perf_writer_new(&writer, &config, NULL), TW_OK);
+    for (size_t i = 0; i < LENGTH(sizes); i++)
+        CHECK_EQ(tw_perf_writer_trace(writer, &stamp, bytes, sizes[i], TW_PERF_OVERWRITE),
+                 TW_OK);
+    CHECK_EQ(tw_perf_writer_finish(writer), TW_OK);
+    tw_perf_writer_free(writer);
+    disk.perf_size = file.size;
+    CHECK_EQ(open_disk(&capture, &disk, NULL, &fault), TW_OK);
+    CHECK_EQ(tw_capture_buffer_count(capture), LENGTH(sizes));
+    for (size_t i = 0; i < LENGTH(sizes); i++)
+        CHECK_EQ(tw_capture_buffer(capture, i)->size, sizes[i]);
+    tw_capture_free(capture);
+}
+
 static uint64_t word_at(uint64_t offset)
 {
     uint64_t word = 0;
@@ -208,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(snapshots_are_read_whole),
         cmocka_unit_test(attributes_say_what_was_traced),
         cmocka_unit_test(what_cannot_be_written_is_said),
     };
