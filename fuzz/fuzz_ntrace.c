@@ -42,19 +42,24 @@ static void take(struct tw_tree *tree, struct outcome *outcome)
     require(outcome->count >= ELEMENTS_MOST || status == TW_MORE || status == TW_END);
 }
 
-static struct outcome decode(const char *text, struct tw_image *image, const uint8_t *data,
-                             size_t size, size_t piece)
+static struct tw_tree *new_tree(const char *text, struct tw_image *image)
 {
     const struct tw_tree_config config = { .size = sizeof config };
     const struct tw_tree_source source = {
         .size = sizeof source, .protocol = "ntrace", .text = text, .image = image
     };
-    struct outcome outcome = { 14695981039346656037u, 0 };
     struct tw_tree *tree;
-    struct tw_fault fault;
 
-    require(tw_tree_new(&tree, &config, &fault) == TW_OK);
+    require(tw_tree_new(&tree, &config, NULL) == TW_OK);
     require(tw_tree_add_source(tree, NULL, &source) == TW_OK);
+    return tree;
+}
+
+static struct outcome decode(struct tw_tree *tree, const uint8_t *data, size_t size,
+                             size_t piece)
+{
+    struct outcome outcome = { 14695981039346656037u, 0 };
+
     for (size_t at = 0; at < size && outcome.count < ELEMENTS_MOST; at += piece) {
         require(tw_tree_feed(tree, data + at, size - at < piece ? size - at : piece) == TW_OK);
         take(tree, &outcome);
@@ -63,7 +68,6 @@ static struct outcome decode(const char *text, struct tw_image *image, const uin
         require(tw_tree_finish(tree) == TW_OK);
         take(tree, &outcome);
     }
-    tw_tree_free(tree);
     return outcome;
 }
 
@@ -73,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tw_ntrace_config config;
     struct tw_region region = { .size = sizeof region, .address = CODE_ADDRESS };
     struct tw_image *image;
+    struct tw_tree *tree;
     struct outcome whole, pieces;
 
     if (size < NTRACE_CONFIG_BYTES + 2)
@@ -89,11 +94,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(tw_image_add(image, &region, data) == TW_OK);
     data += region.length;
     size -= (size_t)region.length;
-    whole = decode(text, image, data, size, size + 1);
+    tree = new_tree(text, image);
+    whole = decode(tree, data, size, size + 1);
     if (whole.count < ELEMENTS_MOST && size < 300) {
-        pieces = decode(text, image, data, size, 1);
+        tw_tree_reset(tree, 0);
+        pieces = decode(tree, data, size, 1);
         require(pieces.hash == whole.hash && pieces.count == whole.count);
     }
+    tw_tree_free(tree);
     tw_image_free(image);
     return 0;
 }

@@ -140,7 +140,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bool is_v7 = (choice & 3) > 1;
     const struct tw_perf_cpu cpus[] = { { 0, is_v7 ? ptm : etm, is_v7 ? 4 : 5 },
                                         { 1, is_v7 ? ptm : etm, is_v7 ? 4 : 5 } };
-    struct memory_file file = { calloc(1, ROOM), 0 };
+    static uint8_t bytes[ROOM];
+    struct memory_file file = { bytes, 0 };
     const struct tw_perf_writer_config config = { .size = sizeof config,
                                                   .protocol = protocols[choice & 3],
                                                   .cpus = cpus,
@@ -156,7 +157,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tw_perf_writer *writer;
     struct said said = { 0, 0 };
 
-    require(file.bytes != NULL);
     require(tw_perf_writer_new(&writer, &config, NULL) == TW_OK);
     for (size_t at = 1; at + HEAD <= size; at += HEAD + data[at + 1]) {
         const size_t left = size - at - HEAD;
@@ -170,6 +170,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (tw_perf_writer_finish(writer) == TW_OK)
         read_again(&file, &said);
     tw_perf_writer_free(writer);
-    free(file.bytes);
+    memset(bytes, 0, file.size);
     return 0;
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "guarded.h"
+#include "kept.h"
+#include "neighbours.h"
 #include "protocol.h"
 
 enum { READER_MOST = GUARDED_SIZE, READER_ROOM = 8, READER_LINE = 4000 };
@@ -156,32 +158,16 @@ static inline void reader_batches(struct reader_target *target, const uint8_t *d
     } while (count == READER_ROOM);
 }
 
-/* The reader as it is at the start.  Its tables take long to fill, and the mutants of an input mostly have its
-   configuration. */
+/* The reader as it is at the start. */
 static inline const void *reader_start(struct reader_target *target, const void *config)
 {
-    enum { KEPT = 256 };
-    static struct {
-        void *config, *reader;
-    } kept[KEPT];
+    static struct kept kept;
     const struct tw_protocol *protocol = target->protocol;
-    unsigned hash = 0;
+    const void *made = kept_made(&kept, protocol->reader_init, protocol->reader_size, config,
+                                 protocol->config_size);
 
-    for (size_t i = 0; i < protocol->config_size; i++)
-        hash = hash * 31 + ((const uint8_t *)config)[i];
-    hash = (hash ^ hash >> 16) % KEPT;
-    if (!kept[hash].config) {
-        kept[hash].config = calloc(1, protocol->config_size);
-        kept[hash].reader = calloc(1, protocol->reader_size);
-        reader_require(kept[hash].config && kept[hash].reader);
-    }
-    if (memcmp(kept[hash].config, config, protocol->config_size) != 0) {
-        memcpy(kept[hash].config, config, protocol->config_size);
-        protocol->reader_init(kept[hash].reader, config);
-    }
-    target->used =
-        target->get_used ? target->get_used(kept[hash].reader) : protocol->reader_size;
-    return kept[hash].reader;
+    target->used = target->get_used ? target->get_used(made) : protocol->reader_size;
+    return made;
 }
 
 static inline void reader_copy(const struct reader_target *target, void *reader,
@@ -231,39 +217,23 @@ static inline void reader_once(struct reader_target *target, const void *config,
     }
 }
 
-#ifndef READER_NEIGHBOURS
-#define READER_NEIGHBOURS 0 /* other builds say more: fuzz/CMakeLists.txt */
-#endif
-
-/* An input, and as many that differ from it in a byte or two and in `choice`: libFuzzer takes longer to make an input than
-   readers to read it.  The input alone says which, so that what is found is found again. */
+/* An input and its neighbours, each with a choice of its own. */
 static inline int reader_run(struct reader_target *target, const void *config, uint8_t choice,
                              const uint8_t *bytes, size_t size)
 {
     static uint8_t other[READER_MOST];
-    const unsigned neighbours = READER_NEIGHBOURS;
-    uint64_t random = 0xcbf29ce484222325 + choice;
+    const unsigned count = NEIGHBOURS;
+    struct neighbours all;
 
     if (size > READER_MOST)
         return 0;
     reader_once(target, config, choice, bytes, size);
-    if (neighbours == 0 || size == 0)
+    if (count == 0 || size == 0)
         return 0;
-    for (size_t i = 0; i < size; i++)
-        random = (random ^ bytes[i]) * 0x100000001b3;
-    memcpy(other, bytes, size);
-    for (unsigned i = 0; i < neighbours; i++) {
-        size_t one, two;
-
-        random = random * 6364136223846793005 + 1442695040888963407;
-        one = (size_t)(random >> 48) % size;
-        two = (size_t)(random >> 32 & 0xffff) % size;
-        other[one] ^= (uint8_t)(random >> 24);
-        if (random & 0x800000)
-            other[two] ^= (uint8_t)(1u << (random >> 20 & 7));
-        reader_once(target, config, (uint8_t)(random >> 12), other, size);
-        other[one] = bytes[one];
-        other[two] = bytes[two];
+    neighbours_begin(&all, other, bytes, size, choice);
+    for (unsigned i = 0; i < count; i++) {
+        choice = neighbours_next(&all);
+        reader_once(target, config, choice, other, size);
     }
     return 0;
 }
