@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* For Frama-C's Eva: the careful packet reader of N-Trace, as proof/ptm.c has it for PTM: any bytes behind each
-   TCODE, of every size up to LONGEST.  The short ways are held to it elsewhere (fuzz/fuzz_ntrace_reader.c). */
+   TCODE, of every size up to LONGEST.  The short ways are held to it elsewhere (src/ntrace/test_short.c). */
 #include "ntrace/packet.h"
 
 #include "proof/reader.h"

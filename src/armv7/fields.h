@@ -174,7 +174,8 @@ static inline void tw_armv7_put_time(struct tw_writer *out, uint64_t value, unsi
 static inline bool tw_armv7_put_timestamp(struct tw_writer *out, uint8_t head, uint64_t value,
                                           uint64_t last, unsigned bits, unsigned width)
 {
-    if (bits > width || (width == 48 && value >> 48))
+    if (bits > width || (width == 48 && value >> 48) ||
+        (bits && bits < 64 && (value ^ last) >> bits))
         return false;
     if (!bits)
         for (bits = 1; bits < 64 && (value ^ last) >> bits;)
@@ -231,6 +232,12 @@ static inline bool tw_armv7_get_async(struct tw_bytes *in, uint8_t head)
     if (byte == 0) /* more zeros than a packet may have: their end may still be an A-sync */
         in->at -= TW_ARMV7_ASYNC_ZEROS;
     return byte == 0x80 && zeros >= TW_ARMV7_ASYNC_ZEROS;
+}
+
+/* Whether a number needs no more than so many bytes. */
+static inline bool tw_armv7_fits(uint32_t value, unsigned bytes)
+{
+    return bytes >= 4 || !(value >> 8 * bytes);
 }
 
 /* An A-sync of `size` bytes; 0: the shortest.  False: there is none of that size. */

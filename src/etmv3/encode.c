@@ -57,6 +57,7 @@ static bool put_isync(struct tw_writer *out, const struct tw_etmv3_reader *write
     const bool has_cycles = packet->base.type == TW_ETMV3_I_SYNC_CYCLE;
 
     if (packet->reason > TW_ETMV3_DEBUG_EXIT ||
+        !tw_armv7_fits(packet->context_id, writer->setup.context_bytes) ||
         packet->has_address == writer->setup.data_only ||
         (has_cycles && !writer->setup.cycle_accurate) ||
         (packet->is_in_progress && !packet->has_address))
@@ -248,7 +249,10 @@ static bool put_small(struct tw_writer *out, const struct tw_etmv3_reader *write
         tw_write_u8(out, (uint8_t)packet->value);
     if (type == TW_ETMV3_CONTEXT_ID)
         tw_write_le(out, packet->value, writer->setup.context_bytes);
-    return type != TW_ETMV3_VMID || packet->value <= 0xff;
+    return tw_armv7_fits(packet->value, type == TW_ETMV3_VMID ? 1
+                                        : type == TW_ETMV3_CONTEXT_ID
+                                            ? writer->setup.context_bytes
+                                            : 4);
 }
 
 static bool put(struct tw_writer *out, const struct tw_etmv3_reader *writer,
@@ -276,6 +280,27 @@ static bool put(struct tw_writer *out, const struct tw_etmv3_reader *writer,
     }
 }
 
+/* What of an address is not sent is that of the one before, as is the instruction set. */
+static bool is_same_place(const struct tw_etmv3_packet *written,
+                          const struct tw_etmv3_packet *packet)
+{
+    switch (packet->base.type) {
+    case TW_ETMV3_I_SYNC:
+    case TW_ETMV3_I_SYNC_CYCLE:
+        return !packet->has_address ||
+               (written->address == packet->address && written->isa == packet->isa &&
+                (!packet->is_in_progress || written->next_address == packet->next_address));
+    case TW_ETMV3_BRANCH_ADDRESS:
+        return written->address == packet->address && written->isa == packet->isa;
+    case TW_ETMV3_NORM_DATA:
+    case TW_ETMV3_OOO_ADDR_PLC:
+    case TW_ETMV3_VAL_NOT_TRACED:
+        return !packet->has_data_address || written->data_address == packet->data_address;
+    default:
+        return true;
+    }
+}
+
 enum tw_status tw_etmv3_write(struct tw_etmv3_reader *writer, uint8_t *out, size_t *size,
                               const struct tw_etmv3_packet *packet)
 {
@@ -292,7 +317,7 @@ enum tw_status tw_etmv3_write(struct tw_etmv3_reader *writer, uint8_t *out, size
     memcpy(before, writer, sizeof before);
     writer->is_synced = true;
     if (tw_etmv3_read(writer, &written, out, *size, true) != TW_OK ||
-        written.base.type != packet->base.type) {
+        written.base.type != packet->base.type || !is_same_place(&written, packet)) {
         memcpy(writer, before, sizeof before);
         return TW_E_ARGUMENT;
     }

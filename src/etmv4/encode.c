@@ -182,7 +182,13 @@ static void put_long(struct tw_writer *out, const struct tw_etmv4_packet *packet
     tw_write_le(out, address >> 16, form & TW_ETMV4_FORM_64 ? 6 : 2);
 }
 
-static void put_context(const struct tw_etmv4_reader *reader, struct tw_writer *out,
+/* Whether an identifier that a packet has needs no more than so many bytes. */
+static bool fits(bool is_there, uint32_t value, unsigned bytes)
+{
+    return !is_there || bytes >= 4 || (bytes && !(value >> 8 * bytes));
+}
+
+static bool put_context(const struct tw_etmv4_reader *reader, struct tw_writer *out,
                         const struct tw_etmv4_packet *packet)
 {
     tw_write_u8(out, (uint8_t)((packet->el & 3) | packet->nse << 3 | packet->sf << 4 |
@@ -191,6 +197,8 @@ static void put_context(const struct tw_etmv4_reader *reader, struct tw_writer *
         tw_write_le(out, packet->vmid, reader->setup.vmid_bytes);
     if (packet->has_cid)
         tw_write_le(out, packet->cid, reader->setup.cid_bytes);
+    return packet->el <= 3 && fits(packet->has_vmid, packet->vmid, reader->setup.vmid_bytes) &&
+           fits(packet->has_cid, packet->cid, reader->setup.cid_bytes);
 }
 
 static bool put_address(const struct tw_etmv4_reader *reader, struct tw_writer *out,
@@ -202,9 +210,7 @@ static bool put_address(const struct tw_etmv4_reader *reader, struct tw_writer *
     if (form & TW_ETMV4_FORM_SHORT)
         return put_short(out, packet, form & TW_ETMV4_FORM_IS1);
     put_long(out, packet, form);
-    if (form & TW_ETMV4_FORM_CONTEXT)
-        put_context(reader, out, packet);
-    return true;
+    return !(form & TW_ETMV4_FORM_CONTEXT) || put_context(reader, out, packet);
 }
 
 static bool put_q(struct tw_writer *out, const struct tw_etmv4_packet *packet)
@@ -427,12 +433,10 @@ static bool put_packet(const struct tw_etmv4_reader *reader, struct tw_writer *o
         tw_write_u8(out, heads[type]);
         tw_write_u8(out, packet->value_el & 3);
         tw_write_le(out, packet->value, 8);
-        return true;
+        return packet->value_el <= 3;
     case TW_ETMV4_CTXT:
         tw_write_u8(out, heads[type] | packet->has_context);
-        if (packet->has_context)
-            put_context(reader, out, packet);
-        return true;
+        return !packet->has_context || put_context(reader, out, packet);
     case TW_ETMV4_TIMESTAMP:
     case TW_ETMV4_CCNT_F1:
     case TW_ETMV4_CCNT_F2:

@@ -283,8 +283,10 @@ static void fill_context(struct tw_etmv4_unit *unit, struct tw_etmv4_packet *pac
         packet->cid = now->context_id;
     }
     if (unit->setup.vmid && (!unit->has_sent || unit->sent.vmid != now->vmid)) {
+        const unsigned bits = 8u * unit->packing.setup.vmid_bytes;
+
         packet->has_vmid = true;
-        packet->vmid = now->vmid;
+        packet->vmid = bits < 32 ? now->vmid & ((1u << bits) - 1) : now->vmid;
     }
     unit->sent = *now;
     unit->has_sent = true;

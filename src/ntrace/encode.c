@@ -100,6 +100,18 @@ static void put_field(struct sender *sender, const struct tw_ntrace_shape *shape
         put_variable(sender, value, 0);
 }
 
+/* Whether the fixed fields hold what the packet says, and a history is one. */
+static bool fits(const struct tw_ntrace_rule *rule, const struct tw_ntrace_shape *shape,
+                 const struct tw_ntrace_packet *packet)
+{
+    if (packet->cdf > 1 || packet->src >> shape->src_bits || packet->sync & ~rule->sync_mask ||
+        packet->code & ~rule->code_mask || packet->cdf & ~rule->cdf_mask ||
+        packet->btype & ~rule->btype_mask)
+        return false;
+    return packet->hist ||
+           rule->roles[tw_ntrace_fields(rule, packet) - 1] != TW_NTRACE_ROLE_HIST;
+}
+
 enum tw_status tw_ntrace_write(struct tw_ntrace_reader *codec, uint8_t *out, size_t *size,
                                const struct tw_ntrace_packet *packet)
 {
@@ -112,7 +124,7 @@ enum tw_status tw_ntrace_write(struct tw_ntrace_reader *codec, uint8_t *out, siz
 
     if (packet->base.type == TW_NTRACE_IDLE)
         return write_idle(out, size, packet->base.size);
-    if (!tcode || packet->cdf > 1)
+    if (!tcode || !fits(rule, shape, packet))
         return TW_E_ARGUMENT;
     put_fixed(&sender, tcode, TW_NTRACE_TCODE_BITS);
     put_fixed(&sender, packet->src, shape->src_bits);

@@ -20,12 +20,13 @@ static bool put_atoms(struct tw_writer *out, const struct tw_ptm_reader *writer,
                       const struct tw_ptm_packet *packet)
 {
     if (writer->setup.cycle_accurate) {
-        if (packet->atom_count != 1 || !packet->has_cycles)
+        if (packet->atom_count != 1 || packet->atoms > 1 || !packet->has_cycles)
             return false;
         put_cycles(out, packet->atoms & 1 ? 0x80 : 0x82, packet->cycles);
         return true;
     }
-    if (packet->atom_count < 1 || packet->atom_count > 5)
+    if (packet->has_cycles || packet->atom_count < 1 || packet->atom_count > 5 ||
+        packet->atoms >> packet->atom_count)
         return false;
     tw_write_u8(out, tw_ptm_atom_header(packet->atoms, packet->atom_count));
     return true;
@@ -42,7 +43,9 @@ static bool put_isync(struct tw_writer *out, const struct tw_ptm_reader *writer,
     const bool has_cycles = writer->setup.cycle_accurate && packet->reason != TW_PTM_PERIODIC;
 
     if (packet->reason > TW_PTM_DEBUG_EXIT || packet->has_cycles != has_cycles ||
-        packet->address & 1 || (!is_thumb(packet->isa) && packet->isa != TW_ISA_A32))
+        packet->address & 1 || (!is_thumb(packet->isa) && packet->isa != TW_ISA_A32) ||
+        packet->isa != tw_ptm_isa(packet->isa, packet->alt_isa) ||
+        !tw_armv7_fits(packet->context_id, writer->setup.context_bytes))
         return false;
     tw_write_u8(out, TW_PTM_HEAD_ISYNC);
     tw_write_le(out, packet->address | (is_thumb(packet->isa) ? 1u : 0), 4);
@@ -151,16 +154,24 @@ static bool put_small(struct tw_writer *out, const struct tw_ptm_reader *writer,
     case TW_PTM_CONTEXT_ID:
         tw_write_u8(out, TW_PTM_HEAD_CONTEXT_ID);
         tw_write_le(out, packet->value, writer->setup.context_bytes);
-        return writer->setup.context_bytes != 0;
+        return writer->setup.context_bytes != 0 &&
+               tw_armv7_fits(packet->value, writer->setup.context_bytes);
     default:
         return false;
     }
+}
+
+/* What of an address is not sent is that of the one before, as is the instruction set. */
+static bool is_place(const struct tw_ptm_packet *packet)
+{
+    return packet->base.type == TW_PTM_BRANCH_ADDRESS || packet->base.type == TW_PTM_WP_UPDATE;
 }
 
 enum tw_status tw_ptm_write(struct tw_ptm_reader *writer, uint8_t *out, size_t *size,
                             const struct tw_ptm_packet *packet)
 {
     struct tw_writer to = { .at = out, .end = out + *size };
+    uint8_t before[offsetof(struct tw_ptm_reader, rule)];
     struct tw_ptm_packet written;
     bool fits;
 
@@ -191,6 +202,14 @@ enum tw_status tw_ptm_write(struct tw_ptm_reader *writer, uint8_t *out, size_t *
     *size = (size_t)(to.at - out) + to.missing;
     if (to.missing)
         return TW_E_ROOM;
+    /* Reading it back moves the state on, and tells whether it says all that it should. */
+    memcpy(before, writer, sizeof before);
     writer->is_synced = true;
-    return tw_ptm_read(writer, &written, out, *size, true); /* its state moves on */
+    if (tw_ptm_read(writer, &written, out, *size, true) != TW_OK ||
+        (is_place(packet) &&
+         (written.address != packet->address || written.isa != packet->isa))) {
+        memcpy(writer, before, sizeof before);
+        return TW_E_ARGUMENT;
+    }
+    return TW_OK;
 }
