@@ -129,15 +129,6 @@ void tw_follow_enter(struct tw_follow *follow)
         follow->at = TW_NEXT_AT_ADDRESS;
 }
 
-static void push_return(struct tw_follow *follow, uint64_t address, uint8_t isa)
-{
-    follow->return_top = (follow->return_top + 1) % TW_RETURN_STACK_MAX;
-    follow->returns[follow->return_top].address = address;
-    follow->returns[follow->return_top].isa = isa;
-    if (follow->return_count < follow->return_depth)
-        follow->return_count++;
-}
-
 static void pop_return(struct tw_follow *follow)
 {
     const unsigned top = follow->return_top;
@@ -148,8 +139,7 @@ static void pop_return(struct tw_follow *follow)
         tw_follow_lose(follow);
         return;
     }
-    follow->return_count--;
-    follow->return_top = (top + TW_RETURN_STACK_MAX - 1) % TW_RETURN_STACK_MAX;
+    tw_follow_drop(follow);
     tw_follow_go(follow, follow->returns[top].address, follow->returns[top].isa, 0);
 }
 
@@ -176,7 +166,7 @@ void tw_follow_restore_returns(struct tw_follow *follow, const struct tw_returns
 {
     follow->return_count = 0;
     for (unsigned i = 0; i < returns->count; i++)
-        push_return(follow, returns->address[i], returns->isa[i]);
+        tw_follow_push(follow, returns->address[i], returns->isa[i]);
 }
 
 void tw_follow_empty_returns(struct tw_follow *follow)
@@ -284,7 +274,7 @@ static TW_NOINLINE struct tw_element *pass_special(struct tw_follow *follow,
     if (more.is_indirect && follow->pops_at_once)
         await_address(follow, from); /* the stack as it was before the call */
     if (follow->has_return_stack && more.is_link && !follow->push_is_blocked)
-        push_return(follow, from->start + from->length, from->isa);
+        tw_follow_push(follow, from->start + from->length, from->isa);
     if (follow->code->config.exception_returns_are_special && more.is_exception_return)
         *out++ = (struct tw_element){ .index = index, .type = TW_ELEMENT_EXCEPTION_RET };
     if (!more.is_indirect)
@@ -375,7 +365,7 @@ struct tw_element *tw_follow_taken(struct tw_follow *follow, struct tw_element *
     follow->last_block = at;
     follow->last_taken = true;
     if (follow->has_return_stack && follow->blocks->more[at].is_link)
-        push_return(follow, block->start + block->length, block->isa);
+        tw_follow_push(follow, block->start + block->length, block->isa);
     if (follow->check_continuity && !follow->blocks->more[at].is_indirect)
         follow->at = tw_blocks_target(follow->blocks, at); /* the trace must say the same */
     else
@@ -407,5 +397,5 @@ void tw_follow_push_last(struct tw_follow *follow)
         !follow->blocks->more[follow->last_block].is_link)
         return;
     block = &follow->blocks->blocks[follow->last_block];
-    push_return(follow, block->start + block->length, block->isa);
+    tw_follow_push(follow, block->start + block->length, block->isa);
 }

@@ -96,6 +96,22 @@ static inline void tw_follow_lose(struct tw_follow *follow)
     follow->missing = TW_MISSING_NOTHING;
 }
 
+/* The return stack: a call is made; the last one is returned from. */
+TW_INLINE void tw_follow_push(struct tw_follow *follow, uint64_t address, uint8_t isa)
+{
+    follow->return_top = (follow->return_top + 1) % TW_RETURN_STACK_MAX;
+    follow->returns[follow->return_top].address = address;
+    follow->returns[follow->return_top].isa = isa;
+    if (follow->return_count < follow->return_depth)
+        follow->return_count++;
+}
+
+TW_INLINE void tw_follow_drop(struct tw_follow *follow)
+{
+    follow->return_count--;
+    follow->return_top = (follow->return_top + TW_RETURN_STACK_MAX - 1) % TW_RETURN_STACK_MAX;
+}
+
 /* Call on entering and leaving a run over the input: the code may change in between. */
 void tw_follow_enter(struct tw_follow *follow);
 void tw_follow_leave(struct tw_follow *follow);
@@ -328,182 +344,6 @@ void tw_follow_restore_returns(struct tw_follow *follow, const struct tw_returns
 /* The trace unit empties its return stack: what it left out until now is on its top, what comes
    after is not [K10.5.5.9]. */
 void tw_follow_empty_returns(struct tw_follow *follow);
-
-/* ---- the same, where ranges are counted (follow->sums) ----
-   What is written as elements makes sense alone: an indirect branch and the range at its target are
-   either both written, one after the other, or the edge between them is counted. */
-
-TW_INLINE bool tw_block_is_indirect(const struct tw_block *block)
-{
-    struct tw_element shape;
-
-    shape.last = block->last;
-    return shape.last_kind == TW_LAST_IBR;
-}
-
-/* The last range was counted, and where its branch leads will be known only from elements: it is
-   written after all.  Before a walk off the fast path, and when a loop ends. */
-TW_INLINE struct tw_element *tw_track_write_last(struct tw_follow *follow,
-                                                 struct tw_follow_track *track,
-                                                 struct tw_element *out, uint64_t index)
-{
-    if (track->link == TW_TRACK_LED ||
-        (track->link == TW_TRACK_SUMMED && track->at < TW_BLOCK_FIRST && (track->last & 1) &&
-         tw_block_is_indirect(&track->blocks[track->last / 2]))) {
-        tw_sums_undo(follow->blocks, track->last);
-        tw_follow_emit(out++, &track->blocks[track->last / 2], TW_RANGE_EXECUTED, index);
-    }
-    track->link = TW_TRACK_APART;
-    return out;
-}
-
-/* Atoms that lead from block to block by links that are known, the last perhaps to an indirect branch; the place is a
-   plain block, and not apart.  Those that are returned are to be followed one by one. */
-TW_INLINE uint64_t tw_track_sum(struct tw_follow *follow, struct tw_follow_track *track,
-                                uint64_t atoms)
-{
-    struct tw_blocks *const blocks = follow->blocks;
-    const uint64_t all = atoms;
-    uint32_t at = track->at, to = 0;
-
-    if (track->link == TW_TRACK_LED)
-        tw_sums_edge(follow->sums, blocks, track->last / 2, at);
-    track->link = TW_TRACK_SUMMED;
-    atoms = tw_sums_steps(blocks, &at, &to, atoms);
-    while (TW_UNLIKELY(atoms != TW_ATOMS_DONE)) { /* a step that is not known yet */
-        const uint32_t from = at;
-
-        to = tw_sums_step(blocks, tw_step_number(at, tw_step_first(atoms)));
-        if (to < TW_BLOCK_FIRST)
-            break;
-        atoms = tw_step_rest(atoms);
-        if (atoms == TW_ATOMS_DONE || !tw_step_passed(to)) {
-            at = from;
-            break;
-        }
-        at = tw_step_block(to);
-        atoms = tw_sums_steps(blocks, &at, &to, atoms);
-    }
-    if (TW_LIKELY(to >= TW_BLOCK_FIRST && !tw_step_passed(to))) {
-        track->last = tw_step_block(to) * 2 | 1;
-        track->at = TW_NEXT_NEEDED;
-    } else if (atoms == TW_ATOMS_DONE) {
-        track->last = tw_sums_last(blocks, at, tw_step_end(all));
-        track->at = tw_step_block(to);
-    } else if (atoms != all) {
-        const unsigned done = tw_atoms_count(all) - tw_atoms_count(atoms);
-        const uint64_t end = (uint64_t)1 << done;
-
-        track->last = tw_sums_last(blocks, track->at, (all & (end - 1)) | end);
-        track->at = at;
-    }
-    return atoms;
-}
-
-/* What tw_track_sum leaves to be found out: the instruction set at an indirect branch. */
-TW_INLINE void tw_track_settle(struct tw_follow *follow, const struct tw_follow_track *track)
-{
-    if (track->at == TW_NEXT_NEEDED && track->link == TW_TRACK_SUMMED)
-        follow->isa = track->blocks[track->last / 2].isa;
-}
-
-/* The next atom: its range is written, or counted. */
-TW_INLINE struct tw_element *tw_track_step(struct tw_follow *follow,
-                                           struct tw_follow_track *track,
-                                           struct tw_element *out, uint32_t taken,
-                                           uint64_t index)
-{
-    const struct tw_block *block = &track->blocks[track->at];
-
-    if (TW_UNLIKELY(track->link == TW_TRACK_APART)) {
-        tw_follow_emit(out++, block, taken, index);
-    } else {
-        if (track->link == TW_TRACK_LED)
-            tw_sums_edge(follow->sums, follow->blocks, track->last / 2, track->at);
-        tw_sums_go(follow->blocks, track->at * 2 + taken);
-        track->link = TW_TRACK_SUMMED;
-    }
-    track->last = track->at * 2 + taken;
-    track->at = block->next[taken];
-    if (track->link == TW_TRACK_APART && tw_block_is_plain(track->at))
-        track->link = TW_TRACK_WRITTEN;
-    return out;
-}
-
-/* tw_track_atoms. */
-TW_INLINE struct tw_element *tw_track_count(struct tw_follow *follow,
-                                            struct tw_follow_track *track,
-                                            struct tw_element *out, uint64_t atoms,
-                                            uint64_t index)
-{
-    for (;;) {
-        if (TW_UNLIKELY(!tw_block_is_plain(track->at))) {
-            tw_track_settle(follow, track);
-            out = tw_track_write_last(follow, track, out, index);
-            out = tw_track_slowly(follow, track, out, &atoms, index);
-            track->link = TW_TRACK_APART;
-            if (atoms == TW_ATOMS_DONE)
-                return out;
-        }
-        out = tw_track_step(follow, track, out, atoms & 1, index);
-        atoms >>= 1;
-        if (TW_LIKELY(tw_block_is_plain(track->at))) {
-            if (TW_LIKELY(atoms == TW_ATOMS_DONE))
-                return out;
-            continue;
-        }
-        if (track->at == TW_NEXT_NEEDED && !follow->has_return_stack) {
-            follow->isa = track->blocks[track->last / 2].isa;
-        } else if (track->at < TW_BLOCK_FIRST) {
-            const enum tw_track_link link = track->link;
-
-            tw_track_end(follow, track);
-            out = tw_follow_after(follow, out, track->last / 2, track->last & 1, index);
-            *track = tw_track_begin(follow);
-            track->link = link != TW_TRACK_APART         ? link
-                          : tw_block_is_plain(track->at) ? TW_TRACK_WRITTEN
-                                                         : TW_TRACK_APART;
-            if (follow->error)
-                return out;
-        }
-        if (atoms == TW_ATOMS_DONE)
-            return out;
-    }
-}
-
-/* The trace tells where the indirect branch leads that came last: to a block that is known, and the edge will be counted.
-   False: it is not so simple. */
-TW_INLINE bool tw_track_count_lead(struct tw_follow *follow, struct tw_follow_track *track,
-                                   uint64_t address, uint8_t isa)
-{
-    uint32_t known;
-
-    if (TW_UNLIKELY((track->link != TW_TRACK_LED &&
-                     (track->link != TW_TRACK_SUMMED || track->at != TW_NEXT_NEEDED)) ||
-                    !follow->blocks || follow->check_continuity))
-        return false;
-    known = tw_blocks_known(follow->blocks, address, isa, 0);
-    if (TW_UNLIKELY(!tw_block_is_plain(known)))
-        return false;
-    track->at = known;
-    track->link = TW_TRACK_LED;
-    follow->pop_is_pending = false;
-    follow->missing = TW_MISSING_NOTHING;
-    return true;
-}
-
-/* tw_track_jump, where it is not so simple: what has to be written is. */
-TW_INLINE struct tw_element *tw_track_part(struct tw_follow *follow,
-                                           struct tw_follow_track *track,
-                                           struct tw_element *out, uint64_t address,
-                                           uint8_t isa, uint64_t index)
-{
-    tw_track_settle(follow, track);
-    out = tw_track_write_last(follow, track, out, index);
-    tw_track_jump(follow, track, address, isa);
-    track->link = TW_TRACK_APART;
-    return out;
-}
 
 /* One taken waypoint, where the trace tells next where it leads to: nothing is taken from the
    return stack, and the place is not known until tw_follow_jump. */

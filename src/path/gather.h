@@ -4,7 +4,7 @@
 #define PATH_GATHER_H
 
 #include "base/atoms.h"
-#include "path/follow.h"
+#include "path/count.h"
 
 enum { TW_GATHERED_MOST = 63 }; /* atoms in a word */
 

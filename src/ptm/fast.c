@@ -63,12 +63,11 @@ static void end_fast(struct tw_stage *stage, const uint8_t *packet, const uint8_
     stage->at = at;
 }
 
-/* A branch packet comes at an indirect branch. */
+/* A branch packet comes at an indirect branch, which may be a call. */
 TW_INLINE bool counts_branch(const struct tw_follow *follow,
                              const struct tw_follow_track *track)
 {
     return tw_block_is_plain(track->at) && !follow->check_continuity &&
-           track->blocks[track->at].next[1] == TW_NEXT_NEEDED &&
            tw_block_is_indirect(&track->blocks[track->at]);
 }
 
@@ -133,8 +132,8 @@ static void fast_packets(struct tw_stage *stage)
     end_fast(stage, stage->at, at);
 }
 
-/* ---- the same, where ranges are counted: without cycles, which ranges tell, and without a return stack, where calls and
-   returns are followed one by one and written anyhow ---- */
+/* ---- the same, where ranges are counted: without cycles, which ranges tell.  With a return stack atoms are followed one
+   by one, so that no call is passed over ---- */
 
 enum { ATOMS_MOST = 5 }; /* in a packet */
 
@@ -146,7 +145,12 @@ count_branch(struct tw_stage *stage, struct tw_follow_track *track, struct tw_el
     struct tw_follow *follow = stage->follow;
 
     if (TW_LIKELY(counts_branch(follow, track))) {
+        const struct tw_block *block = &track->blocks[track->at];
+
         out = tw_track_step(follow, track, out, 1, index);
+        if (track->at == TW_NEXT_SPECIAL)
+            tw_follow_push(follow, block->start + block->length, block->isa);
+        track->at = TW_NEXT_NEEDED;
         return tw_track_count_lead(follow, track, address->address, address->isa)
                    ? out
                    : tw_track_part(follow, track, out, address->address, address->isa, index);
@@ -167,7 +171,8 @@ TW_INLINE uint64_t but_last(uint64_t atoms)
 }
 
 /* size: hot loop */
-static void count_packets(struct tw_stage *stage)
+/* With a return stack atoms are followed by way of it; `has_returns` is a constant. */
+TW_INLINE void count_some(struct tw_stage *stage, const bool has_returns)
 {
     struct tw_ptm_decoder *decoder = stage->decoder;
     struct tw_ptm_reader *reader = &decoder->reader;
@@ -198,13 +203,16 @@ static void count_packets(struct tw_stage *stage)
             if (is_summed && size) {
                 const unsigned count = tw_atoms_count(atoms);
 
-                atoms = tw_track_sum(follow, &track, atoms | (uint64_t)2 << count);
+                atoms |= (uint64_t)2 << count;
+                atoms = has_returns ? tw_track_sum_calls(follow, &track, atoms, true)
+                                    : tw_track_sum(follow, &track, atoms);
                 if (atoms != TW_ATOMS_DONE) {
                     atoms = but_last(atoms);
                     size = 0;
                 }
             } else if (is_summed) {
-                atoms = tw_track_sum(follow, &track, atoms);
+                atoms = has_returns ? tw_track_sum_calls(follow, &track, atoms, false)
+                                    : tw_track_sum(follow, &track, atoms);
             }
             if (TW_UNLIKELY(atoms != TW_ATOMS_DONE)) {
                 copy = track;
@@ -248,13 +256,24 @@ static void count_packets(struct tw_stage *stage)
     end_fast(stage, packet, gather.at);
 }
 
+static TW_NOINLINE void count_packets(struct tw_stage *stage)
+{
+    count_some(stage, false);
+}
+
+static TW_NOINLINE void count_calls(struct tw_stage *stage)
+{
+    count_some(stage, true);
+}
+
 void tw_ptm_fast(struct tw_stage *stage)
 {
     const struct tw_ptm_decoder *decoder = stage->decoder;
 
-    if (stage->follow->sums && !decoder->reader.setup.cycle_accurate &&
-        !stage->follow->has_return_stack)
-        count_packets(stage);
-    else
+    if (!stage->follow->sums || decoder->reader.setup.cycle_accurate)
         fast_packets(stage);
+    else if (stage->follow->has_return_stack)
+        count_calls(stage);
+    else
+        count_packets(stage);
 }

@@ -91,6 +91,8 @@ static const struct made_kind made_kinds[] = {
       MADE_PTM_PACKETS },
     { "PTM with cycles and a return stack", "ptm", "Cortex-A15",
       "ETMCR=0x70001000 ETMIDR=0x411CF312 ETMCCER=0x34C00000 ETMTRACEIDR=0x10", MADE_PTM_PACKETS },
+    { "PTM with a return stack", "ptm", "Cortex-A15", "ETMCR=0x20000000 ETMIDR=0x411CF312 ETMCCER=0x34C00000 ETMTRACEIDR=0x10",
+      MADE_PTM_PACKETS },
     { "PTM of A9, with contexts", "ptm", "Cortex-A9", "ETMCR=0x1000C000 ETMIDR=0x411CF301 ETMCCER=0x000008EA ETMTRACEIDR=0x10",
       { "000000000080 08 00100000 01 04030201 84 86 84 84", "84", "86", "88", "8501", "83 05", "6e 44332211", "6e 44332212", "3c 05",
         "|", "81 82 83 84 0a", "76", "42 8101", "08 00200000 21 44332211" } },
