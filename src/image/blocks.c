@@ -312,6 +312,7 @@ void tw_code_free(struct tw_code *code)
         tw_give(allocator, blocks->ways);
         tw_give(allocator, blocks->places);
         tw_give(allocator, blocks->steps);
+        tw_give(allocator, blocks->step_lengths);
         tw_give(allocator, blocks->quiet);
         tw_give(allocator, blocks);
     }

@@ -79,6 +79,15 @@ TW_INLINE void tw_block_fill(struct tw_block *out, const struct tw_block *like, 
     memcpy(out->next, like->next, 8);
 }
 
+/* It ends with a call. */
+TW_INLINE bool tw_block_is_link(const struct tw_block *block)
+{
+    struct tw_element shape;
+
+    shape.last = block->last;
+    return shape.last_sub == TW_SUB_LINK;
+}
+
 enum tw_block_end {
     TW_BLOCK_WAYPOINT,
     TW_BLOCK_UNREADABLE, /* memory ends: the readable part, which may be empty */
@@ -173,6 +182,9 @@ struct tw_blocks {
     size_t place_room;
     struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WORDS + word */
     size_t step_room;
+    uint32_t
+        *step_lengths; /* sums.h: of the code that they lead through, where that is wanted */
+    size_t length_room;
     struct tw_quiet_way *quiet; /* quiet.h: of all blocks, where some are left out */
 };
 

@@ -235,8 +235,10 @@ static bool may_end_at(const struct tw_blocks *blocks, uint32_t next)
            !blocks->code->config.links_are_special;
 }
 
-static uint32_t walk(const struct tw_blocks *blocks, uint32_t number)
+/* Where a step leads; adds to *length the bytes of code that are passed. */
+static uint32_t walk(const struct tw_blocks *blocks, uint32_t number, uint32_t *length)
 {
+    const bool has_lengths = blocks->code->sums->has_lengths;
     uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS, passed = 0;
 
     while (decisions != 1) {
@@ -248,8 +250,10 @@ static uint32_t walk(const struct tw_blocks *blocks, uint32_t number)
             return TW_STEP_UNKNOWN;
         if (decisions == 1 && may_end_at(blocks, next))
             return at * TW_STEP_WORDS;
-        if (!tw_block_is_plain(next) || ++passed == TW_STEP_BLOCKS)
+        if (!tw_block_is_plain(next) || ++passed == TW_STEP_BLOCKS ||
+            (has_lengths && tw_block_is_link(&blocks->blocks[at])))
             return TW_STEP_NONE;
+        *length += blocks->blocks[at].length;
         at = next;
     }
     return at * TW_STEP_WORDS | passed << TW_STEP_PASSED_SHIFT;
@@ -264,7 +268,10 @@ static bool grow_steps(struct tw_blocks *blocks, uint32_t number)
     size_t room = blocks->step_room ? blocks->step_room + TW_STEP_WORDS : 0;
 
     if (!tw_blocks_grow(blocks, (void **)&blocks->steps, &room, wanted + TW_STEP_WORDS,
-                        sizeof *blocks->steps))
+                        sizeof *blocks->steps) ||
+        (blocks->code->sums->has_lengths &&
+         !tw_blocks_grow(blocks, (void **)&blocks->step_lengths, &blocks->length_room, wanted,
+                         sizeof *blocks->step_lengths)))
         return false;
     blocks->step_room = wanted;
     return true;
@@ -272,15 +279,17 @@ static bool grow_steps(struct tw_blocks *blocks, uint32_t number)
 
 uint32_t tw_sums_make_step(struct tw_blocks *blocks, uint32_t number)
 {
-    uint32_t to;
+    uint32_t to, length = 0;
 
     if (number >= blocks->step_room && !grow_steps(blocks, number)) {
         blocks->code->out_of_memory = true;
         return TW_STEP_NONE;
     }
-    to = walk(blocks, number);
+    to = walk(blocks, number, &length);
     blocks->steps[number].to = to;
     if (to >= TW_BLOCK_FIRST) {
+        if (blocks->code->sums->has_lengths)
+            blocks->step_lengths[number] = length;
         blocks->steps[number].times = 1;
         tw_sums_list_step(blocks, number);
     }

@@ -74,6 +74,8 @@ struct tw_sums {
     struct tw_sum_bytes *bytes; /* or NULL */
     const void *owner;   /* who has not taken yet what is here, or NULL: kept by who takes it */
     bool jumps_are_free; /* RISC-V: only conditional branches use up a decision */
+    bool
+        has_lengths; /* N-Trace: steps are measured, and none leads over a call, which is kept in mind */
 };
 
 /* Code is to be counted from now on; false: no memory. */
@@ -173,6 +175,31 @@ TW_INLINE uint32_t tw_sums_step(struct tw_blocks *blocks, uint32_t number)
     if (TW_UNLIKELY(++blocks->steps[number].times <= 1))
         tw_sums_list_step(blocks, number);
     return to;
+}
+
+/* The same, if it leads through so many bytes of code at most; else, or if it leads nowhere, 0. */
+TW_INLINE uint32_t tw_sums_step_within(struct tw_blocks *blocks, uint32_t number, uint64_t most)
+{
+    uint32_t to = TW_STEP_UNKNOWN;
+
+    if (TW_LIKELY(number < blocks->step_room))
+        to = blocks->steps[number].to;
+    if (TW_LIKELY(to >= TW_BLOCK_FIRST)) {
+        if (TW_UNLIKELY(blocks->step_lengths[number] > most))
+            return 0;
+        if (TW_UNLIKELY(++blocks->steps[number].times <= 1))
+            tw_sums_list_step(blocks, number);
+        return to;
+    }
+    if (to == TW_STEP_NONE)
+        return 0;
+    to = tw_sums_make_step(blocks, number);
+    if (to < TW_BLOCK_FIRST)
+        return 0;
+    if (blocks->step_lengths[number] <= most)
+        return to;
+    blocks->steps[number].times--;
+    return 0;
 }
 
 TW_INLINE uint32_t tw_step_block(uint32_t to)

@@ -121,13 +121,32 @@ unsigned tw_ntrace_notes(uint64_t *state, struct tw_index_note *notes, const voi
                          const void *packet);
 void tw_ntrace_restore(void *decoder, const uint64_t *words);
 
+TW_INLINE uint64_t tw_ntrace_block_end(const struct tw_block *block)
+{
+    return block->start + block->length;
+}
+
+TW_INLINE void tw_ntrace_push(struct tw_ntrace_decoder *decoder, uint64_t address)
+{
+    decoder->return_top = (decoder->return_top + 1) & (TW_NTRACE_RETURNS_MAX - 1);
+    decoder->returns[decoder->return_top] = address;
+    if (decoder->return_depth < TW_NTRACE_RETURNS_MAX)
+        decoder->return_depth++;
+}
+
+/* plain.c */
+
+/* Goes on with decoder->way, from the block decoder->at, over blocks that are known and end in a direct branch or jump; by half-words, or by
+   outcomes. */
+void tw_ntrace_run(struct tw_stage *stage, bool by_count);
+/* The whole walk of a DirectBranch, if it passes nothing but blocks that are known.  False: from where
+   it has come to, half-words are left to walk: decoder->way. */
+bool tw_ntrace_walk_direct(struct tw_stage *stage);
+
 /* walk.c */
 
 /* Goes on with decoder->way from decoder->pc. */
 enum tw_ntrace_walk tw_ntrace_walk(struct tw_stage *stage);
-/* The whole walk of a DirectBranch, if it passes nothing but blocks that are known.  False: from where
-   it has come to, half-words are left to walk: decoder->way. */
-bool tw_ntrace_walk_direct(struct tw_stage *stage);
 /* Outcomes of branches, as HIST has them: a stop bit, then the oldest first. */
 void tw_ntrace_set_bits(struct tw_ntrace_way *way, uint64_t hist);
 /* The same again and again, `times` in all. */

@@ -20,19 +20,6 @@ TW_INLINE bool is_conditional(const struct tw_block *block)
     return block->flags & TW_RANGE_CONDITIONAL;
 }
 
-TW_INLINE bool is_link(const struct tw_block *block)
-{
-    struct tw_element shape;
-
-    shape.last = block->last;
-    return shape.last_sub == TW_SUB_LINK;
-}
-
-TW_INLINE uint64_t end_of(const struct tw_block *block)
-{
-    return block->start + block->length;
-}
-
 /* ---- outcomes ---- */
 
 void tw_ntrace_set_bits(struct tw_ntrace_way *way, uint64_t hist)
@@ -85,14 +72,6 @@ static bool take_bit(struct tw_ntrace_way *way)
 }
 
 /* ---- calls and returns ---- */
-
-TW_INLINE void push(struct tw_ntrace_decoder *decoder, uint64_t address)
-{
-    decoder->return_top = (decoder->return_top + 1) & (TW_NTRACE_RETURNS_MAX - 1);
-    decoder->returns[decoder->return_top] = address;
-    if (decoder->return_depth < TW_NTRACE_RETURNS_MAX)
-        decoder->return_depth++;
-}
 
 static bool pop(struct tw_ntrace_decoder *decoder, uint64_t *address)
 {
@@ -267,7 +246,7 @@ static enum tw_ntrace_walk leave_broken(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
     const struct tw_block *block = block_of(stage, decoder->at);
-    const uint64_t end = end_of(block);
+    const uint64_t end = tw_ntrace_block_end(block);
     const unsigned how = more_of(stage, decoder->at)->end;
 
     if (block->count) {
@@ -306,7 +285,7 @@ static void leave_indirect(struct tw_stage *stage, const struct tw_block *block,
                            const struct tw_block_more *more)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
-    const uint64_t link = end_of(block);
+    const uint64_t link = tw_ntrace_block_end(block);
     uint64_t address = 0;
     /* The dialect: jalr x1, x5 is a call and no return. */
     const bool returns = more->is_return && !(decoder->is_dialect && more->is_link);
@@ -317,7 +296,7 @@ static void leave_indirect(struct tw_stage *stage, const struct tw_block *block,
         address = more->target;
     }
     if (more->is_link)
-        push(decoder, link);
+        tw_ntrace_push(decoder, link);
     decoder->pc = address;
     decoder->last = decoder->at;
     decoder->at = 0;
@@ -339,10 +318,11 @@ static void leave(struct tw_stage *stage, bool is_taken)
         leave_indirect(stage, block, more);
         return;
     }
-    if (is_link(block))
-        push(decoder, end_of(block));
+    if (tw_block_is_link(block))
+        tw_ntrace_push(decoder, tw_ntrace_block_end(block));
     decoder->has_pc = true;
-    decoder->pc = is_taken ? more->target : tw_code_wrap(end_of(block), decoder->isa);
+    decoder->pc =
+        is_taken ? more->target : tw_code_wrap(tw_ntrace_block_end(block), decoder->isa);
     next = block->next[is_taken];
     if (next < TW_BLOCK_FIRST)
         next = is_conditional(block) ? tw_blocks_link(stage->follow->blocks, from, is_taken)
@@ -373,7 +353,7 @@ static enum tw_ntrace_walk leave_last(struct tw_stage *stage)
     else if (is_conditional(block) && tw_ntrace_is_sync(type) &&
              type != TW_NTRACE_DIRECT_BRANCH_SYNC && !packet->btype)
         is_taken = packet->address << 1 == more->target &&
-                   more->target != tw_code_wrap(end_of(block), decoder->isa);
+                   more->target != tw_code_wrap(tw_ntrace_block_end(block), decoder->isa);
     else if (is_conditional(block))
         is_taken = type == TW_NTRACE_DIRECT_BRANCH || type == TW_NTRACE_DIRECT_BRANCH_SYNC;
     decoder->way.left = 0;
@@ -388,7 +368,7 @@ static enum tw_ntrace_walk leave_middle(struct tw_stage *stage)
     struct tw_ntrace_way *way = &decoder->way;
     const struct tw_block *block = block_of(stage, decoder->at);
     const struct tw_block_more *more = more_of(stage, decoder->at);
-    const uint64_t at = end_of(block);
+    const uint64_t at = tw_ntrace_block_end(block);
     bool is_taken = true;
 
     if (has_outcome(decoder, block, more)) {
@@ -402,118 +382,6 @@ static enum tw_ntrace_walk leave_middle(struct tw_stage *stage)
     if (!decoder->has_pc)
         return wrong(decoder, TW_ERROR_RETURN_STACK, at);
     return TW_NTRACE_WALK_DONE;
-}
-
-enum { STEPS_MOST = 4096 }; /* that are counted at once: a message may claim very many */
-
-/* Most of all steps: blocks that end in a direct branch or jump, one outcome or none for each. */
-TW_INLINE void run_blocks(struct tw_stage *stage, const bool by_count, const bool counts)
-{
-    struct tw_ntrace_decoder *decoder = stage->decoder;
-    struct tw_ntrace_way *way = &decoder->way;
-    const struct tw_block *const blocks = stage->follow->blocks->blocks;
-    struct tw_element *out = stage->out;
-    struct tw_element *const limit =
-        stage->limit - out > TW_NTRACE_MOST ? stage->limit - TW_NTRACE_MOST : out;
-    const uint64_t index = stage->index;
-    uint64_t bits = way->bits, left = way->left, walked = 0;
-    uint32_t count = way->count, hops = way->hops, at = decoder->at, steps = 0;
-
-    while (out < limit && (!counts || steps < STEPS_MOST)) {
-        const struct tw_block *block = &blocks[at];
-        const uint32_t units = block->length / 2;
-        const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
-        const uint32_t bit = (uint32_t)(bits >> 63);
-        /* A jump's two links are the same: where to go does not wait for the flags. */
-        const uint32_t next = block->next[bit];
-
-        if (by_count ? units >= left : count == 0 || hops > TW_NTRACE_HOPS_MAX)
-            break;
-        if (TW_UNLIKELY(!tw_block_is_plain(next)))
-            break;
-        /* The first may be where a jump led that was written. */
-        if (!counts || steps == 0)
-            tw_follow_emit(out++, block, bit | (branches ^ 1), index);
-        else
-            tw_sums_go(stage->follow->blocks, at * 2 + (bit | (branches ^ 1)));
-        steps++;
-        bits <<= branches;
-        if (by_count) {
-            count -= branches & (count != 0);
-            left -= units;
-        } else {
-            count -= branches;
-            hops = branches ? 0 : hops + 1;
-        }
-        walked += units;
-        if (TW_UNLIKELY(is_link(block)))
-            push(decoder, end_of(block));
-        at = next;
-    }
-    if (out == stage->out)
-        return;
-    stage->out = out;
-    way->bits = bits;
-    way->left = left;
-    way->count = count;
-    way->hops = hops;
-    way->walked += walked;
-    decoder->at = at;
-    decoder->pc = blocks[at].start;
-    decoder->last = 0;
-}
-
-static void run_plain(struct tw_stage *stage, bool by_count)
-{
-    const bool counts = stage->follow->sums != NULL;
-
-    if (by_count && counts)
-        run_blocks(stage, true, true);
-    else if (by_count)
-        run_blocks(stage, true, false);
-    else if (counts)
-        run_blocks(stage, false, true);
-    else
-        run_blocks(stage, false, false);
-}
-
-bool tw_ntrace_walk_direct(struct tw_stage *stage)
-{
-    struct tw_ntrace_decoder *decoder = stage->decoder;
-    const struct tw_block *const blocks = stage->follow->blocks->blocks;
-    struct tw_element *out = stage->out;
-    struct tw_element *const limit =
-        stage->limit - out > TW_NTRACE_MOST ? stage->limit - TW_NTRACE_MOST : out;
-    const uint64_t index = stage->index;
-    uint64_t left = decoder->packet.icnt;
-    uint32_t at = decoder->at;
-
-    while (tw_block_is_plain(at) && out < limit) {
-        const struct tw_block *block = &blocks[at];
-        const uint32_t units = block->length / 2;
-        const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
-        const bool is_last = units == left;
-        const uint32_t next = block->next[is_last];
-
-        if (TW_UNLIKELY(units > left || !tw_block_is_plain(next)))
-            break;
-        tw_follow_emit(out++, block, is_last | (branches ^ 1), index);
-        if (TW_UNLIKELY(is_link(block)))
-            push(decoder, end_of(block));
-        left -= units;
-        at = next;
-        if (is_last)
-            break;
-    }
-    stage->out = out;
-    if (at != decoder->at) { /* else it is where it was, or in a loop of one block */
-        decoder->at = at;
-        decoder->pc = blocks[at].start;
-    }
-    if (TW_LIKELY(left == 0 && decoder->packet.icnt))
-        return true;
-    decoder->way = (struct tw_ntrace_way){ .left = left };
-    return false;
 }
 
 static enum tw_ntrace_walk walk_units(struct tw_stage *stage)
@@ -530,7 +398,7 @@ static enum tw_ntrace_walk walk_units(struct tw_stage *stage)
         if (!decoder->at)
             return wrong(decoder, TW_ERROR_UNSUPPORTED, decoder->pc); /* memory is out */
         if (is_plain && tw_block_is_plain(decoder->at))
-            run_plain(stage, true);
+            tw_ntrace_run(stage, true);
         if (stage->limit - stage->out <= TW_NTRACE_MOST)
             return TW_NTRACE_WALK_FULL;
         units = block_of(stage, decoder->at)->length / 2;
@@ -562,7 +430,7 @@ static enum tw_ntrace_walk walk_history(struct tw_stage *stage)
         if (!decoder->at)
             return wrong(decoder, TW_ERROR_UNSUPPORTED, decoder->pc); /* memory is out */
         if (is_plain && tw_block_is_plain(decoder->at)) {
-            run_plain(stage, false);
+            tw_ntrace_run(stage, false);
             if (decoder->way.count == 0)
                 continue;
         }
