@@ -123,6 +123,16 @@ struct unsaved {
     {                                                                                          \
         protocol, #member, offsetof(type, member), sizeof(((type *)NULL)->member)              \
     }
+/* What lies behind the last member of a struct is no state: compilers may copy it, or not. */
+#define PADDING(protocol, type, member, last)                                                  \
+    {                                                                                          \
+        protocol, #member ", behind " #last,                                                   \
+            offsetof(type, member.last) + sizeof(((type *)NULL)->member.last),                 \
+            offsetof(type, member) + sizeof(((type *)NULL)->member) -                          \
+                offsetof(type, member.last) - sizeof(((type *)NULL)->member.last)              \
+    }
+#define ITEM(protocol, member)                                                                 \
+    PADDING(protocol, struct tw_etmv4_decoder, member, context.has_reserved)
 static const struct unsaved unsaved[] = {
     /* Found again by address, in the blocks that the new follower has. */
     UNSAVED(NULL, struct tw_follow, blocks),
@@ -143,6 +153,14 @@ static const struct unsaved unsaved[] = {
     UNSAVED("ete", struct tw_etmv4_decoder, items),
     UNSAVED("ete", struct tw_etmv4_decoder, room),
     UNSAVED("ete", struct tw_etmv4_decoder, allocator),
+    ITEM("etmv4", exception),
+    ITEM("etmv4", q),
+    ITEM("etmv4", atom),
+    ITEM("etmv4", source),
+    ITEM("ete", exception),
+    ITEM("ete", q),
+    ITEM("ete", atom),
+    ITEM("ete", source),
     /* Set from the input before each packet. */
     UNSAVED("itm", struct tw_itm_decoder, reader.offset),
     UNSAVED("stm", struct tw_stm_decoder, reader.offset),
