@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import struct
 import subprocess
 import sys
@@ -311,6 +312,57 @@ def check(make, n, instructions, memory):
     return run
 
 
+def requests(port, token, n):
+    """Of one that knows the address and of others: headers without end, numbers that are none, answers of the smallest request."""
+    host = f"Host: 127.0.0.1:{port}\r\nConnection: close\r\n"
+    for i in range(n):
+        yield f"GET /info?k={token} HTTP/1.1\r\n{host}\r\n"
+        yield f"GET /tiles?k={token}&capture=0&from={'9' * 2000}&to=1&by=bytes HTTP/1.1\r\n{host}\r\n"
+        yield f"GET /{'a/' * 1000}?{'k=' + token[::-1] + '&'}{'x=%41&' * 200} HTTP/1.1\r\n{host}\r\n"
+        yield f"GET /info?k={'0' * i} HTTP/1.1\r\n" + "".join(f"h{k}: {'v' * 20}\r\n" for k in range(100)) + host + "\r\n"
+        yield f"\x7f{'A' * 500} / HTTP/9.9\r\n\r\n"
+
+
+def served(tool, n):
+    """Bytes of requests, host instructions and bytes of memory of a server that got n of each kind."""
+    process = subprocess.Popen(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", tool.program, "serve",
+                                harness.ROOT / "tests/captures/demo", "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    found = re.fullmatch(rb"http://127\.0\.0\.1:(\d+)/\?k=([0-9a-f]{32})\n", process.stdout.readline())
+    if not found:
+        said = process.communicate()[1].decode("utf-8", "replace")
+        if "this build has no server" in said:
+            raise harness.Skip("built without libmicrohttpd")
+        raise AssertionError(said[-1000:])
+    size = 0
+    for request in requests(int(found[1]), found[2].decode(), n):
+        with socket.create_connection(("127.0.0.1", int(found[1])), timeout=300) as link:
+            link.sendall(request.encode())
+            while link.recv(1 << 16):
+                pass
+        size += len(request)
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+        resident = int(re.search(r"VmHWM:\s+(\d+) kB", status.read())[1]) * 1024
+    process.terminate()
+    text = process.communicate(timeout=300)[1].decode("utf-8", "replace")
+    return size, int(re.search(r"refs\s*:\s+([\d,]+)", text)[1].replace(",", "")), resident
+
+
+def http_requests(tool):
+    if not shutil.which("valgrind"):
+        raise harness.Skip("no valgrind")
+    _, idle, before = served(tool, 0)
+    _, small, _ = served(tool, 5)
+    size, count, resident = served(tool, 20)
+    print(f"http_requests: {size} bytes, {(count - idle) / size:.0f} instructions a byte, {(resident - before) / size:.0f} bytes of memory (under "
+          f"valgrind) a byte; four times the size costs {(count - idle) / (small - idle):.2f} times as much")
+    assert (count - idle) / size <= HTTP_INSTRUCTIONS and resident <= before + HTTP_MEMORY, (count, idle, size, resident, before)
+    assert (count - idle) / (small - idle) <= GROWTH, "cost grows faster than size"
+
+
+HTTP_INSTRUCTIONS = 300  # for each byte of a request, libmicrohttpd's own included
+HTTP_MEMORY = 16 << 20    # whatever comes: connections take what they may, and give it back
+
+harness.add_case("http_requests", http_requests)
 for bound in BOUNDS:
     harness.add_case(bound[0].__name__, check(*bound))
 
