@@ -12,7 +12,8 @@ enum {
     REGIONS_MOST = 3000,
     MANY = 64,
     WINDOW = 48,
-    PATTERN = 4096
+    PATTERN = 4096,
+    EACH = 7 /* how much more the callback's next byte is */
 };
 
 struct list {
@@ -54,10 +55,10 @@ static bool is_rival(const struct tw_region *a, const struct tw_region *b)
 {
     const uint32_t both = a->spaces & b->spaces;
 
-    return a->context == b->context && both &&
+    return a->address <= b->address + b->length - 1 &&
+           b->address <= a->address + a->length - 1 && a->context == b->context && both &&
            (a->spaces == b->spaces || (both != a->spaces && both != b->spaces)) &&
-           a->from < b->until && b->from < a->until &&
-           a->address <= b->address + b->length - 1 && b->address <= a->address + a->length - 1;
+           a->from < b->until && b->from < a->until;
 }
 
 static bool is_seen(const struct tw_region *region, const struct tw_view *view,
@@ -86,7 +87,7 @@ static bool is_nearer(const struct tw_region *a, const struct tw_region *b)
 
 static uint8_t byte_of_callback(const struct tw_view *view, uint64_t address)
 {
-    return (uint8_t)(address * 7 + view->space + view->context);
+    return (uint8_t)(address * EACH + view->space + view->context);
 }
 
 static size_t read_callback(void *context, uint8_t *out, const struct tw_view *view,
@@ -98,9 +99,10 @@ static size_t read_callback(void *context, uint8_t *out, const struct tw_view *v
     while (done < size && ((address + done) >> 8 & 7) != 7) {
         const size_t left = 256 - (size_t)(address + done & 255);
         const size_t end = left < size - done ? done + left : size;
+        uint8_t byte = byte_of_callback(view, address + done);
 
-        for (; done < end; done++)
-            out[done] = byte_of_callback(view, address + done);
+        for (; done < end; done++, byte = (uint8_t)(byte + EACH))
+            out[done] = byte;
     }
     return done;
 }
@@ -209,7 +211,7 @@ static void call(struct list *list, const uint8_t *at)
         add(list, &region, pattern(at[0] + at[3]));
         break;
     case 2: /* many, some upon each other */
-        for (unsigned i = 0; i < MANY >> (at[6] & 3); i++) {
+        for (unsigned i = 0; i < MANY; i++) {
             region.address = address + (uint64_t)(i * 37 % MANY) * (1 + (at[0] >> 3));
             add(list, &region, pattern(i));
         }

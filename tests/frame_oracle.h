@@ -385,7 +385,8 @@ static inline void oracle_gather(struct oracle_log *log, struct tw_unframer *unf
 {
     const struct tw_stream view = tw_unframer_stream(unframer, id);
     struct tw_position position;
-    volatile uint8_t tail = 0;
+    volatile uint64_t tail = 0;
+    uint64_t words[8], sum = 0;
 
     if (view.offset != log->size || count > view.size)
         abort();
@@ -403,8 +404,11 @@ static inline void oracle_gather(struct oracle_log *log, struct tw_unframer *unf
     tw_position_init(&position, view.places, view.place_count);
     for (size_t i = 0; i < count; i++)
         oracle_add(log, id, tw_position_at(&position, view.offset + i), view.bytes[i]);
-    for (size_t i = 0; i < 64; i++)
-        tail = tail ^ view.bytes[view.size + i];
+    memcpy(words, view.bytes + view.size, sizeof words); /* there is more that may be read */
+    for (size_t i = 0; i < 8; i++)
+        sum ^= words[i];
+    tail = sum;
+    (void)tail;
     tw_unframer_consume(unframer, id, count);
 }
 
