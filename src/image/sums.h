@@ -218,7 +218,7 @@ TW_INLINE uint32_t tw_step_passed(uint32_t to)
 TW_INLINE uint64_t tw_sums_whole_steps(struct tw_blocks *blocks, size_t *here, uint32_t *passed,
                                        uint64_t decisions)
 {
-    enum { WHOLE = 1 << TW_STEP_DECISIONS }; /* words below are of fewer decisions */
+    enum { WHOLE = 1 << TW_STEP_DECISIONS };         /* words below are of fewer decisions */
     struct tw_step_sum *const steps = blocks->steps; /* NULL where there is no room */
     const size_t room = blocks->step_room;
 
