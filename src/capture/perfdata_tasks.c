@@ -184,6 +184,8 @@ static enum tw_status add_map(struct tw_perf *perf, uint32_t number, struct tw_p
     size_t first = maps_up_to(space, map.address), end, made = 0;
     struct tw_perf_map with[3];
 
+    if (!map.length || last < map.address)
+        return TW_OK; /* nothing of it lies below the end of memory, or it goes beyond that */
     if (first && last_of(&space->maps[first - 1]) >= map.address)
         first--;
     end = maps_up_to(space, last);

@@ -284,6 +284,38 @@ static void trace_ids_have_seven_bits(void **state)
         }
 }
 
+/* Records that would map what lies beyond the last address, once and again. */
+static void memory_ends_where_addresses_do(void **state)
+{
+    static struct writer writer;
+    const struct trace trace = visit(TID_A);
+    struct tw_capture *capture;
+    const struct tw_perf *perf;
+
+    (void)state;
+    start(&writer, false, false);
+    put_info(&writer, 1, 1, CONFIG_CID);
+    put_map(&writer, TID_A, 0x4000, 0x1000, "/bin/a", 7);
+    for (unsigned i = 0; i < 3; i++) {
+        put_map(&writer, TID_A, UINT64_MAX, 0x1000, i & 1 ? "/bin/b" : "/bin/c", 8 + 2 * i);
+        begin(&writer, 20, 1); /* TEXT_POKE */
+        put(&writer, UINT64_MAX - 1, 8);
+        put(&writer, 4, 2);
+        put(&writer, 4, 2);
+        put(&writer, 0, 8);
+        end_with_id(&writer, TID_A, 9 + 2 * i, 0);
+    }
+    put_aux(&writer, 0, trace.size, RAW, 55, 0);
+    put_trace(&writer, trace.bytes, trace.size, 0, 0, TW_NONE);
+    finish(&writer);
+    capture = open_it(&writer);
+    perf = tw_capture_perf(capture);
+    CHECK_EQ(perf->spaces[0].count, 0); /* the kernel's */
+    CHECK_EQ(perf->spaces[tw_perf_thread(perf, TID_A, 50)->space].count, 1);
+    CHECK_EQ(perf->map_total, 1);
+    tw_capture_free(capture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +324,7 @@ int main(void)
         cmocka_unit_test(times_that_are_none_do_not_count),
         cmocka_unit_test(mappings_are_told_as_written),
         cmocka_unit_test(trace_ids_have_seven_bits),
+        cmocka_unit_test(memory_ends_where_addresses_do),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
