@@ -336,10 +336,12 @@ TW_INLINE uint32_t target_of(const struct way *way, uint64_t address, uint8_t is
 
     if (TW_UNLIKELY(!tw_block_is_plain(found)))
         return 0;
-    if (way->counts) /* a number: there may be no step of this block yet, nor any at all */
-        TW_PREFETCH((const void *)((uintptr_t)way->space->steps +
-                                   (found * TW_STEP_WORDS + TW_STEP_WORDS / 2) *
-                                       sizeof *way->space->steps));
+    if (way->counts) { /* by numbers: there may be no step of this block yet, nor any at all */
+        const size_t each = sizeof *way->space->steps, block = found;
+
+        TW_PREFETCH((const void *)((uintptr_t)way->space->steps + TW_STEP_WORDS / 2 * each +
+                                   block * (TW_STEP_WORDS * each)));
+    }
     return found;
 }
 

@@ -218,23 +218,24 @@ TW_INLINE uint32_t tw_step_passed(uint32_t to)
 TW_INLINE uint64_t tw_sums_whole_steps(struct tw_blocks *blocks, size_t *here, uint32_t *passed,
                                        uint64_t decisions)
 {
-    enum { WHOLE = 1 << TW_STEP_DECISIONS };         /* words below are of fewer decisions */
-    struct tw_step_sum *const steps = blocks->steps; /* NULL where there is no room */
+    enum { WHOLE = 1 << TW_STEP_DECISIONS }; /* words below are of fewer decisions */
+    /* By numbers: there may be no steps yet, and then no room. */
+    struct tw_step_sum *const whole =
+        (struct tw_step_sum *)((uintptr_t)blocks->steps + WHOLE * sizeof *whole);
     const size_t room = blocks->step_room;
 
     for (; decisions >= TW_STEP_WORDS; decisions >>= TW_STEP_DECISIONS) {
         const size_t number = *here + (decisions & (WHOLE - 1));
-        struct tw_step_sum *step;
+        struct tw_step_sum *const step = &whole[number];
         uint32_t to;
 
         if (TW_UNLIKELY(number >= room))
             break;
-        step = &steps[number + WHOLE];
         to = step->to;
         if (TW_UNLIKELY(!tw_step_passed(to)))
             break;
         if (TW_UNLIKELY(++step->times <= 1))
-            tw_sums_list_step(blocks, (uint32_t)(step - steps));
+            tw_sums_list_step(blocks, (uint32_t)(step - whole) + WHOLE);
         *here = to & ((1u << TW_STEP_PASSED_SHIFT) - 1);
         *passed += tw_step_passed(to);
     }
