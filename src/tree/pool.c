@@ -252,8 +252,7 @@ static bool begin(struct tw_pool *pool, struct tw_job *job)
 
 /* Counts the chunk's elements here and now, where that is asked for.  From the first chunk on that
    tells of a guess the elements are handed over after all: their order is kept. */
-static enum tw_status count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk,
-                            struct tw_stats *stats)
+static enum tw_status count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk)
 {
     enum tw_status status = TW_OK;
     struct tw_segment *segment = job->segment;
@@ -268,7 +267,8 @@ static enum tw_status count(struct tw_pool *pool, struct tw_job *job, struct tw_
                                     .id = branch->id };
 
     if (job->engine->follow->sums)
-        status = tw_tally_sum(pool->tree, segment->tally, stats, job->engine->follow, &batch);
+        status = tw_tally_sum(pool->tree, segment->tally, &segment->stats, job->engine->follow,
+                              &batch);
     segment->is_handed |= chunk->is_guess || !segment->tally;
     if (segment->is_handed)
         return status;
@@ -338,8 +338,6 @@ static void run(struct tw_pool *pool, struct tw_job *job)
     take_tally(pool, segment);
     tw_job_limit(job, segment->end, segment->is_last);
     while (goes_on) {
-        struct tw_stats stats;
-
         if (!chunk)
             chunk = take_chunk(pool, pool->tree->is_merged);
         if (!chunk) {
@@ -348,18 +346,16 @@ static void run(struct tw_pool *pool, struct tw_job *job)
         }
         set_sums(job);
         status = tw_job_decode(job, chunk, pool->tree->is_merged);
-        memset(&stats, 0, sizeof stats);
-        stats.seen.unsynced_bytes = chunk->unsynced;
+        segment->stats.seen.unsynced_bytes += chunk->unsynced; /* nobody else looks at it now */
         if (pool->tree->config.counts_elements)
-            tw_stats_count(&stats, chunk->elements, chunk->count);
+            tw_stats_count(&segment->stats, chunk->elements, chunk->count);
         if (tw_counts_apart(pool->tree) && status >= 0) {
-            const enum tw_status counted = count(pool, job, chunk, &stats);
+            const enum tw_status counted = count(pool, job, chunk);
 
             if (counted < 0)
                 status = counted;
         }
         (void)pthread_mutex_lock(&pool->lock);
-        tw_stats_add(&segment->stats, &stats);
         goes_on = deliver(pool, job, &chunk, &status);
         if (chunk && !goes_on)
             tw_pool_recycle(pool, chunk);
