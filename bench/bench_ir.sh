@@ -71,6 +71,8 @@ itm/made/warm                          made/itm,kib=256             warm
 etrace/coremark-py-itype3-basic/warm   riscv/coremark-py-itype3-basic warm
 etrace/made/packets                    made/etrace,kib=64           packets
 etrace/made/warm                       made/etrace,kib=64           warm
+etrace-jtc/made/warm                   made/etrace-jtc,kib=64       warm
+etrace-bpred/made/warm                 made/etrace-bpred,kib=64     warm
 '
 
 echo "# host instructions: per byte of trace, and per traced instruction (callgrind)"
@@ -110,6 +112,17 @@ rate counted-ir/etmv4-made made/etmv4,kib=128
 rate counted-ir/etrace riscv/coremark-full-py-perf
 rate counted-ir/etrace-made made/etrace,kib=64
 rate counted-ir/ptm-made made/ptm,kib=128
+
+# mode NAME SUBJECT: host instructions for each traced one beside E-Trace without options.
+mode() {
+    if plain=$(count made/etrace,kib=64 warm) && other=$(count "$2" warm); then
+        echo "$1 $plain $other" |
+            awk '{ printf "%-42s %9.3f\n", $1, ($5 / $7) / ($2 / $4) }' | tee -a "$results"
+    fi
+}
+echo "# E-Trace with options beside E-Trace without, in host instructions for each traced one"
+mode etrace-ir/jtc made/etrace-jtc,kib=64
+mode etrace-ir/bpred made/etrace-bpred,kib=64
 
 echo "# growth, in host instructions"
 grow growth/copies-16 bugfix-exact-match-part warm 16 '' '--mib 8'

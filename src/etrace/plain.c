@@ -183,23 +183,21 @@ struct stretch {
 static TW_NOINLINE void write_some(struct stretch *stretch, const struct tw_block *blocks,
                                    struct tw_element *stop, uint64_t index)
 {
+    const struct tw_block *block = &blocks[stretch->at];
     struct tw_element *out = stretch->out;
     uint64_t outcomes = stretch->outcomes;
-    uint32_t at = stretch->at;
 
     while (outcomes >= TWO && out < stop) {
-        const struct tw_block *block = &blocks[at];
-        const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
-        /* A jump's two links are the same: where to go does not wait for the flags. */
+        /* A jump's two links are the same: where to go does not wait for the flags.  They say that it is taken. */
         const uint32_t next = block->next[outcomes & 1];
 
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
             break;
-        tw_follow_emit(out++, block, (outcomes & 1) | (branches ^ 1), index);
-        outcomes >>= branches;
-        at = next;
+        tw_follow_emit(out++, block, outcomes & 1, index);
+        outcomes >>= block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
+        block = &blocks[next];
     }
-    *stretch = (struct stretch){ .out = out, .outcomes = outcomes, .at = at };
+    *stretch = (struct stretch){ out, outcomes, (uint32_t)(block - blocks) };
 }
 
 /* The same where branches are predicted. */
@@ -221,7 +219,7 @@ static TW_NOINLINE void learn_some(struct stretch *stretch, const struct tw_bloc
 
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
             break;
-        tw_follow_emit(out++, block, (outcomes & 1) | (branches ^ 1), index);
+        tw_follow_emit(out++, block, outcomes & 1, index);
         if (TW_LIKELY(branches))
             decoder->predictor[pc] =
                 tw_etrace_learnt(decoder->predictor[pc], (unsigned)outcomes & 1);

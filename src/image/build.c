@@ -401,6 +401,9 @@ uint32_t tw_block_build(struct tw_blocks *blocks, uint32_t number, uint64_t addr
     walk.it_open = it_open & 7u;
     build(&walk, block, more, number);
     more->it_open = it_open & 7u; /* the end may be copied from another block */
+    if (is_rv(isa) && more->end == TW_BLOCK_WAYPOINT &&
+        !(block->flags & TW_RANGE_CONDITIONAL)) /* no outcome tells of it: it is taken */
+        block->flags |= TW_RANGE_EXECUTED;
     tw_block_set_links(block, more, &blocks->code->config);
     return more->end == TW_BLOCK_WAYPOINT ? number : number | TW_BLOCK_BROKEN;
 }
