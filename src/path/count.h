@@ -250,6 +250,9 @@ TW_INLINE struct tw_element *tw_track_count(struct tw_follow *follow,
         }
         if (track->at == TW_NEXT_NEEDED && !follow->has_return_stack) {
             follow->isa = track->blocks[track->last / 2].isa;
+        } else if (track->at == TW_NEXT_NEEDED && !follow->pops_at_once) {
+            follow->isa = track->blocks[track->last / 2].isa;
+            follow->pop_is_pending = true;
         } else if (follow->has_return_stack && tw_track_call(follow, track)) {
             if (atoms == TW_ATOMS_DONE)
                 return out;

@@ -212,9 +212,14 @@ uint8_t tw_follow_isa(const struct tw_follow *follow)
 /* The block at a known place; 0 when memory is out. */
 static uint32_t block_here(struct tw_follow *follow)
 {
-    if (follow->at == TW_NEXT_AT_ADDRESS && follow->blocks)
-        follow->at =
-            tw_blocks_find(follow->blocks, follow->address, follow->isa, follow->it_open);
+    if (follow->at == TW_NEXT_AT_ADDRESS && follow->blocks) {
+        const uint32_t known =
+            tw_blocks_known(follow->blocks, follow->address, follow->isa, follow->it_open);
+
+        follow->at = TW_LIKELY(known) ? known
+                                      : tw_blocks_find(follow->blocks, follow->address,
+                                                       follow->isa, follow->it_open);
+    }
     return follow->at;
 }
 
@@ -262,7 +267,7 @@ static TW_NOINLINE struct tw_element *pass_special(struct tw_follow *follow,
                                                    bool taken, uint64_t index)
 {
     struct tw_blocks *blocks = follow->blocks;
-    const struct tw_block_more more = blocks->more[block];
+    const struct tw_block_more *more = &blocks->more[block]; /* moves when a block is built */
     const struct tw_block *from = &blocks->blocks[block];
 
     if (!taken) {
@@ -271,13 +276,13 @@ static TW_NOINLINE struct tw_element *pass_special(struct tw_follow *follow,
         tw_follow_lose(follow);
         return out;
     }
-    if (more.is_indirect && follow->pops_at_once)
+    if (more->is_indirect && follow->pops_at_once)
         await_address(follow, from); /* the stack as it was before the call */
-    if (follow->has_return_stack && more.is_link && !follow->push_is_blocked)
+    if (follow->has_return_stack && more->is_link && !follow->push_is_blocked)
         tw_follow_push(follow, from->start + from->length, from->isa);
-    if (follow->code->config.exception_returns_are_special && more.is_exception_return)
+    if (follow->code->config.exception_returns_are_special && more->is_exception_return)
         *out++ = (struct tw_element){ .index = index, .type = TW_ELEMENT_EXCEPTION_RET };
-    if (!more.is_indirect)
+    if (!more->is_indirect)
         follow->at = tw_blocks_target(blocks, block);
     else if (!follow->pops_at_once)
         await_address(follow, from);

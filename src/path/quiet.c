@@ -10,7 +10,7 @@ static bool is_known(const struct tw_follow *follow, uint32_t way)
 
     if (blocks->quiet[way].to == TW_QUIET_UNKNOWN && tw_block_is_plain(next))
         tw_quiet_ask(blocks, way);
-    else if (next == TW_NEXT_NEEDED && !follow->has_return_stack)
+    else if (next == TW_NEXT_NEEDED && !(follow->has_return_stack && follow->pops_at_once))
         blocks->quiet[way].to = TW_QUIET_NOT;
     return blocks->quiet[way].to != TW_QUIET_UNKNOWN;
 }

@@ -110,8 +110,10 @@ TW_INLINE bool tw_quiet_atoms(struct tw_follow *follow, struct tw_quiet_track *t
         track->passed = 0;
         track->is_told = to >= TW_QUIET_TOLD;
         track->on.at = block->next[taken];
-        if (track->on.at == TW_NEXT_NEEDED)
+        if (track->on.at == TW_NEXT_NEEDED) {
             follow->isa = block->isa;
+            follow->pop_is_pending = follow->has_return_stack;
+        }
         atoms >>= 1;
         if (atoms == TW_ATOMS_DONE)
             return true;
