@@ -97,7 +97,7 @@ static size_t read_callback(void *context, uint8_t *out, const struct tw_view *v
 
     (void)context;
     while (done < size && ((address + done) >> 8 & 7) != 7) {
-        const size_t left = 256 - (size_t)(address + done & 255);
+        const size_t left = 256 - (size_t)((address + done) & 255);
         const size_t end = left < size - done ? done + left : size;
         uint8_t byte = byte_of_callback(view, address + done);
 
