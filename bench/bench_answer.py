@@ -104,6 +104,7 @@ def stages(name, words, work):
                 cost[stage] = cost.get(stage, 0) + int(line.split()[-1])
             inclusive = False
     total = sum(cost.values())
+    print(f"answer-ir/{name} {total / 1e6:.1f}  million host instructions")
     for stage in [stage for stage, _ in STAGES] + ["other"]:
         if stage in cost:
             print(f"stage/{name}/{stage.replace(' ', '-')} {cost[stage] / total:.4f}  of {total / 1e6:.1f} million host instructions")

@@ -284,9 +284,6 @@ TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow,
                 continue;
             if (track->at == TW_NEXT_NEEDED && !follow->has_return_stack) {
                 follow->isa = block->isa;
-            } else if (track->at == TW_NEXT_NEEDED && !follow->pops_at_once) {
-                follow->isa = block->isa;
-                follow->pop_is_pending = true;
             } else if (track->at < TW_BLOCK_FIRST) {
                 tw_track_end(follow, track);
                 out = tw_follow_after(follow, out, track->last / 2, taken, index);
