@@ -10,6 +10,7 @@ static const struct {
     { "riscv/coremark-full-py-perf", "etrace" }, { "made/etrace,kib=512", "etrace-made" },
     { "made/ete,kib=512", "ete-made" },          { "made/etmv3,kib=512", "etmv3-made" },
     { "made/ptm,kib=512", "ptm-made" },          { "made/ntrace,kib=512", "ntrace-made" },
+    { "tc2-ptm-rstk-t32-part", "ptm-rstk" },     { "juno-uname-001", "missing" },
 };
 
 static void measure(const struct subject *subject, const char *name)

@@ -112,6 +112,10 @@ rate counted-ir/etmv4-made made/etmv4,kib=128
 rate counted-ir/etrace riscv/coremark-full-py-perf
 rate counted-ir/etrace-made made/etrace,kib=64
 rate counted-ir/ptm-made made/ptm,kib=128
+rate counted-ir/ptm-rstk tc2-ptm-rstk-t32-part
+rate counted-ir/etmv3-made made/etmv3,kib=128
+rate counted-ir/ntrace-made made/ntrace,kib=64
+rate counted-ir/missing juno-uname-001
 
 # mode NAME SUBJECT: host instructions for each traced one beside E-Trace without options.
 mode() {
