@@ -70,8 +70,8 @@ struct tw_etmv3_decoder {
        `waiting` on; between runs in `buffered`. */
     struct tw_element *waiting; /* NULL: none */
     bool has_instruction;       /* the first one is the last instruction's range */
-    bool
-        holds_context; /* ranges are counted, and there is a context among them that is not that of those before */
+    /* ranges are counted, and there is a context among them that is not that of those before */
+    bool holds_context;
     unsigned buffered_count;
     struct tw_element buffered[TW_ETMV3_HELD_MAX];
 };

@@ -2,7 +2,6 @@
 /* What most of a trace is: packets of formats 1 and 2 that lead from one known block to the next.  Whatever else a packet
    turns out to be is left to take.c, and the rest of its way to walk.c, from the block on where it is so. */
 #include "etrace/place.h"
-#include "path/count.h"
 
 /* How much of a block was executed: of the block where a way begins perhaps more than its first instruction. */
 enum reach { NOTHING, FIRST, ALL };

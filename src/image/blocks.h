@@ -79,7 +79,15 @@ TW_INLINE void tw_block_fill(struct tw_block *out, const struct tw_block *like, 
     memcpy(out->next, like->next, 8);
 }
 
-/* It ends with a call. */
+/* It ends with an indirect branch; with a call. */
+TW_INLINE bool tw_block_is_indirect(const struct tw_block *block)
+{
+    struct tw_element shape;
+
+    shape.last = block->last;
+    return shape.last_kind == TW_LAST_IBR;
+}
+
 TW_INLINE bool tw_block_is_link(const struct tw_block *block)
 {
     struct tw_element shape;
@@ -182,8 +190,8 @@ struct tw_blocks {
     size_t place_room;
     struct tw_step_sum *steps; /* sums.h: by block * TW_STEP_WORDS + word */
     size_t step_room;
-    uint32_t
-        *step_lengths; /* sums.h: of the code that they lead through, where that is wanted */
+    /* sums.h: of the code that steps lead through, where that is wanted */
+    uint32_t *step_lengths;
     size_t length_room;
     struct tw_quiet_way *quiet; /* quiet.h: of all blocks, where some are left out */
 };

@@ -74,8 +74,8 @@ struct tw_sums {
     struct tw_sum_bytes *bytes; /* or NULL */
     const void *owner;   /* who has not taken yet what is here, or NULL: kept by who takes it */
     bool jumps_are_free; /* RISC-V: only conditional branches use up a decision */
-    bool
-        has_lengths; /* N-Trace: steps are measured, and none leads over a call, which is kept in mind */
+    /* N-Trace: steps are measured, and none leads over a call, which is kept in mind */
+    bool has_lengths;
 };
 
 /* Code is to be counted from now on; false: no memory. */

@@ -7,14 +7,6 @@
 
 #include "path/follow.h"
 
-TW_INLINE bool tw_block_is_indirect(const struct tw_block *block)
-{
-    struct tw_element shape;
-
-    shape.last = block->last;
-    return shape.last_kind == TW_LAST_IBR;
-}
-
 /* The last range was counted, and where its branch leads will be known only from elements: it is
    written after all.  Before a walk off the fast path, and when a loop ends. */
 TW_INLINE struct tw_element *tw_track_write_last(struct tw_follow *follow,

@@ -10,8 +10,8 @@ struct book {
     uint64_t ranges, edges; /* sums of hashes */
     uint64_t executed, led; /* how many */
     uint64_t others;        /* hash, in order ... */
-    uint64_t
-        transfers; /* ... but for these: E-Trace's wait for their instructions, which are not looked at here */
+    /* ... but for these: E-Trace's wait for their instructions, which are not looked at here */
+    uint64_t transfers;
     uint64_t context;       /* of the last PE_CONTEXT */
     struct tw_element from; /* indirect branch whose target comes next, if it has a count */
 };
