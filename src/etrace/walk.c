@@ -171,12 +171,13 @@ static enum tw_etrace_walk leave(struct tw_stage *stage)
     return TW_ETRACE_WALK_REPORTED;
 }
 
+/* On the way to a second visit a return is not what the calls before tell (tw_etrace_is_last_return). */
 static bool is_plain_sailing(const struct tw_stage *stage)
 {
     const struct tw_etrace_decoder *decoder = stage->decoder;
 
     return decoder->count > 1 && decoder->place.from_count == 0 && !decoder->predicted &&
-           tw_block_is_plain(decoder->place.at) &&
+           decoder->phase != TW_ETRACE_SECOND_VISIT && tw_block_is_plain(decoder->place.at) &&
            !(stage->follow->sums && /* what is counted learns nothing */
              (decoder->codec.options & TW_ETRACE_BRANCH_PREDICTION));
 }
