@@ -55,8 +55,9 @@ void oc_text_value(struct oc_text *text, unsigned total, unsigned valid, uint64_
         oc_text_add(text, "%0*" PRIX32, (int)known, (uint32_t)value);
     if (valid < total)
         oc_text_add(text, " (%d:0)", (int)valid - 1);
-    if (updated)
-        oc_text_add(text, " ~[0x%" PRIX64 "]", value & (~UINT64_C(0) >> (64 - updated)));
+    if (updated) /* who prints a packet of another protocol may have any number here */
+        oc_text_add(text, " ~[0x%" PRIX64 "]",
+                    updated < 64 ? value & (((uint64_t)1 << updated) - 1) : value);
 }
 
 void oc_text_spaces(struct oc_text *text, unsigned spaces)
