@@ -214,7 +214,6 @@ static void settle_aborts(struct tw_doctor *doctor)
                 add_fault(patient, found, why);
         }
     }
-    doctor->abort_count = 0;
 }
 
 static void judge(struct tw_doctor *doctor, const struct tw_patient *patient)

@@ -181,12 +181,60 @@ static void faults_that_are_not_come_back_from_are_told(void **state)
         "follow");
 }
 
+#define OTHERS "ETMIDR=0x411cf301,ETMCCER=0xc19a2"
+
+/* The same trace under settings of any kind: what is advised against overflows goes by these. */
+static void advice_goes_by_the_settings(void **state)
+{
+    static const char *const ptm = "trackway-log 1\nisa a32\ni 0x1000 e1a00000\noverflow\n"
+                                   "recover\ni 0x1004 eafffffd taken\ni 0x1000 e1a00000\n";
+    static const struct {
+        const char *config, *words;
+    } rows[] = {
+        { "ETMCR=0," OTHERS, "return stack on (ETMCR bit 29), " },
+        { "ETMCR=0x400," OTHERS, "return stack on (ETMCR bit 29), " },
+        { "ETMCR=0x20000000," OTHERS, "" },
+        { "ETMCR=0x100," OTHERS,
+          "return stack on (ETMCR bit 29), branch broadcast off (ETMCR bit 8), " },
+    };
+    char path[PATH_ROOM];
+
+    (void)state;
+    tw_capture_free(capture_of("ptm", ptm));
+    (void)snprintf(path, sizeof path, "%s/trace.bin", folder);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct tw_capture_source_option source = { .protocol = "ptm",
+                                                         .config = rows[i].config };
+        const struct tw_capture_options options = { .size = sizeof options,
+                                                    .sources = &source,
+                                                    .source_count = 1,
+                                                    .core_type = "Cortex-A15" };
+        struct tw_capture *capture;
+        struct tw_doctor *doctor;
+        char remedy[PATH_ROOM];
+
+        check_case("%s", rows[i].config);
+        (void)snprintf(remedy, sizeof remedy,
+                       "make less trace: %sfilters on the code of interest; or a wider, faster "
+                       "port, a larger sink",
+                       rows[i].words);
+        CHECK_EQ(tw_capture_open(&capture, path, &options, NULL), TW_OK);
+        CHECK_EQ(tw_doctor_new(&doctor, capture, NULL, NULL), TW_OK);
+        CHECK(find(doctor, "overflow"));
+        CHECK_TEXT(find(doctor, "overflow")->remedy, remedy);
+        tw_doctor_free(doctor);
+        tw_capture_free(capture);
+    }
+    remove_folder();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_capture_is_whole),
         cmocka_unit_test(two_harts_in_one_stream_are_told_apart),
         cmocka_unit_test(faults_that_are_not_come_back_from_are_told),
+        cmocka_unit_test(advice_goes_by_the_settings),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
