@@ -8,6 +8,7 @@
 #include <trackway/replay.h>
 
 #include "all_runs.h"
+#include "base/core.h"
 
 enum { HANDLES = 3, PLACES = 3, STEPS = 3000 };
 
@@ -119,15 +120,18 @@ static void check_search(struct held *one, struct held *many, uint32_t thread,
     const bool is_back = check_random_below(random, 2);
     const bool has_loss = check_random_below(random, 2);
     struct tw_replay_place start = some_place(one, thread, random), a = start, b = start,
-                           walked = start;
+                           walked = start, near = start;
     struct tw_replay_loss loss_a = { 0 }, loss_b = { 0 }, loss_walked = { 0 };
     uint64_t addresses[PLACES];
     enum tw_status status, stepped;
 
     for (unsigned i = 0; i < PLACES; i++) {
-        const struct tw_replay_place place = some_place(one, thread, random);
-
-        addresses[i] = pc_at(one, &place);
+        /* Some are near the last one, in any order: which of a range comes first, counts. */
+        if (i == 0 || check_random_below(random, 2) ||
+            tw_replay_step(one->replay, &near, check_random_below(random, 2), NULL) != TW_OK ||
+            near.is_end)
+            near = some_place(one, thread, random);
+        addresses[i] = pc_at(one, &near);
     }
     status =
         tw_replay_find(one->replay, &a, is_back, addresses, PLACES, has_loss ? &loss_a : NULL);
@@ -144,6 +148,20 @@ static void check_search(struct held *one, struct held *many, uint32_t thread,
     CHECK_EQ(loss_walked.kind, loss_a.kind);
 }
 
+/* The core says whether it is of M profile, and so does trace. */
+static void check_profiles(const struct held *held)
+{
+    struct tw_replay_thread thread = { .size = sizeof thread };
+
+    for (size_t i = 0; tw_replay_thread(held->replay, &thread, i); i++) {
+        const char *core =
+            tw_capture_source(held->captures[0], thread.source_number)->core_type;
+
+        if (core)
+            CHECK_EQ(thread.is_m, tw_core_profile(core) == TW_PROFILE_M);
+    }
+}
+
 static void check_run(const struct run *run, struct check_random *random)
 {
     static const uint32_t windows[] = { 64, 300, 2048 };
@@ -158,6 +176,7 @@ static void check_run(const struct run *run, struct check_random *random)
     CHECK_EQ(tw_replay_find_threads(one.replay),
              TW_OK); /* so that they have the same numbers */
     CHECK_EQ(tw_replay_find_threads(many.replay), TW_OK);
+    check_profiles(&one);
     for (unsigned i = 0; i < 6 && tw_replay_thread_count(one.replay); i++)
         check_search(&one, &many,
                      (uint32_t)check_random_below(random, tw_replay_thread_count(one.replay)),
