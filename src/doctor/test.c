@@ -3,10 +3,12 @@
 #include "check.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <trackway/doctor.h>
+#include <trackway/frame.h>
 #include <trackway/unit.h>
 
 enum { LOG_ROOM = 4096, PATH_ROOM = 600 };
@@ -228,6 +230,100 @@ static void advice_goes_by_the_settings(void **state)
     remove_folder();
 }
 
+struct stream {
+    uint8_t bytes[LOG_ROOM];
+    size_t size;
+    char config[PATH_ROOM];
+};
+
+/* One that has so many timestamps, and how it was made. */
+static void make_stream(struct stream *stream, uint64_t first, unsigned count)
+{
+    static const struct tw_register registers[] = { { "TRCCONFIGR", 0x8c1 } };
+    const struct tw_unit_config about = {
+        .size = sizeof about, .protocol = "etmv4", .registers = registers, .register_count = 1
+    };
+    char log[LOG_ROOM] = "trackway-log 1\ncontext el=0\n";
+    const struct tw_unit_trace *trace;
+    struct tw_unit *unit;
+    size_t used = strlen(log);
+
+    for (unsigned i = 0; i < count; i++)
+        used += (size_t)snprintf(log + used, sizeof log - used,
+                                 "time 0x%" PRIx64 "\n" STEP "sync\n", first + 16 * i);
+    CHECK_EQ(tw_unit_new(&unit, &about, NULL), TW_OK);
+    CHECK_EQ(tw_unit_log_memory(unit, (const uint8_t *)log, used), TW_OK);
+    CHECK_EQ(tw_unit_finish(unit), TW_OK);
+    trace = tw_unit_trace(unit);
+    CHECK(trace->size <= sizeof stream->bytes);
+    memcpy(stream->bytes, trace->bytes, trace->size);
+    stream->size = trace->size;
+    used = 0;
+    for (size_t i = 0; i < trace->register_count; i++)
+        if (strcmp(trace->registers[i].name, "TRCTRACEIDR") != 0) /* each has its own */
+            used += (size_t)snprintf(
+                stream->config + used, sizeof stream->config - used, "%s%s=0x%" PRIx64,
+                used ? "," : "", trace->registers[i].name, (uint64_t)trace->registers[i].value);
+    CHECK(used < sizeof stream->config);
+    tw_unit_free(unit);
+}
+
+/* Three streams in one buffer; the second has too few timestamps to say anything of its clock. */
+static void clocks_of_any_two_streams_are_compared(void **state)
+{
+    static const char name[] = "test_doctor_frames.bin";
+    static const uint64_t starts[] = { 0x5000, 0x5000, 0x500000000 };
+    static const unsigned counts[] = { 8, 1, 8 };
+    const struct tw_framer_config about = { .size = sizeof about,
+                                            .framing = TW_FRAMING_MEMORY };
+    struct tw_capture_source_option sources[3] = { { .id = 0 } };
+    const struct tw_capture_options options = { .size = sizeof options,
+                                                .has_framing = true,
+                                                .framing = TW_FRAMING_MEMORY,
+                                                .sources = sources,
+                                                .source_count = 3,
+                                                .core_type = "Cortex-A57" };
+    static struct stream streams[3];
+    struct tw_framer *framer;
+    struct tw_capture *capture;
+    struct tw_doctor *doctor;
+    const uint8_t *bytes;
+    size_t size;
+    FILE *file;
+
+    (void)state;
+    CHECK_EQ(tw_framer_new(&framer, &about, NULL), TW_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        sources[i] = (struct tw_capture_source_option){ .id = (uint8_t)(0x10 + i),
+                                                        .protocol = "etmv4",
+                                                        .config = streams[i].config };
+        make_stream(&streams[i], starts[i], counts[i]);
+    }
+    for (size_t at = 0; at < sizeof streams[0].bytes; at += 8)
+        for (unsigned i = 0; i < 3; i++)
+            if (at < streams[i].size)
+                CHECK_EQ(tw_framer_write(framer, sources[i].id, streams[i].bytes + at,
+                                         streams[i].size - at < 8 ? streams[i].size - at : 8),
+                         TW_OK);
+    CHECK_EQ(tw_framer_finish(framer), TW_OK);
+    bytes = tw_framer_output(framer, &size);
+    file = fopen(name, "wb");
+    CHECK(file && fwrite(bytes, 1, size, file) == size);
+    CHECK_EQ(fclose(file), 0);
+    tw_framer_free(framer);
+    CHECK_EQ(tw_capture_open(&capture, name, &options, NULL), TW_OK);
+    CHECK_EQ(tw_doctor_new(&doctor, capture, NULL, NULL), TW_OK);
+    CHECK(find(doctor, "foreign-clocks"));
+    CHECK_TEXT(
+        find(doctor, "foreign-clocks")->text,
+        "the timestamps of etmv4-0x10 (20482 to 20594) and etmv4-0x12 (21474836482 to "
+        "21474836594) are of different clocks, though both were traced together: what ran "
+        "at the same time is not known");
+    tw_doctor_free(doctor);
+    tw_capture_free(capture);
+    (void)remove(name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +331,7 @@ int main(void)
         cmocka_unit_test(two_harts_in_one_stream_are_told_apart),
         cmocka_unit_test(faults_that_are_not_come_back_from_are_told),
         cmocka_unit_test(advice_goes_by_the_settings),
+        cmocka_unit_test(clocks_of_any_two_streams_are_compared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
