@@ -52,10 +52,12 @@ static inline bool tw_state_flag(struct tw_state *state, bool value)
 /* Where a total begins that is not known: no real one comes near.  What is counted from there on
    can be told, and be put right once it is known. */
 #define TW_STATE_GUESS ((uint64_t)1 << 52)
+/* From here on a total is one that began there. */
+#define TW_STATE_GUESS_LEAST (TW_STATE_GUESS / 2)
 
 static inline bool tw_state_is_guess(uint64_t total)
 {
-    return total >= TW_STATE_GUESS / 2;
+    return total >= TW_STATE_GUESS_LEAST;
 }
 
 static inline void tw_state_total(struct tw_state *state, uint64_t *total)

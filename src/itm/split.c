@@ -47,16 +47,15 @@ void tw_itm_resume(void *decoder, struct tw_follow *follow)
 void tw_itm_rebase(const void *decoder, struct tw_element *elements, size_t count, uint64_t by)
 {
     const struct tw_itm_decoder *d = decoder;
-    const unsigned scale = d->scale;
+    const uint64_t least = TW_STATE_GUESS_LEAST << d->scale, more = by << d->scale;
 
     for (size_t i = 0; i < count; i++) {
         struct tw_element *element = &elements[i];
 
         /* The time first: most elements have none. */
-        if (tw_state_is_guess(element->itm_time >> scale) &&
-            element->type == TW_ELEMENT_ITMTRACE && element->kind >= TW_ITM_TS_SYNC &&
-            element->kind <= TW_ITM_TS_PKT_TS_DELAY)
-            element->itm_time += by << scale;
+        if (element->itm_time >= least && element->type == TW_ELEMENT_ITMTRACE &&
+            element->kind >= TW_ITM_TS_SYNC && element->kind <= TW_ITM_TS_PKT_TS_DELAY)
+            element->itm_time += more;
     }
 }
 
