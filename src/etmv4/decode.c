@@ -234,8 +234,8 @@ static TW_NOINLINE struct tw_element *count_jump(struct tw_stage *stage,
                                                  struct tw_element *out, uint64_t address,
                                                  uint8_t isa)
 {
-    return tw_track_part(stage->follow, track, out, address, isa,
-                         tw_stage_index(stage, stage->at));
+    return tw_track_count_apart(stage->follow, track, out, address, isa,
+                                tw_stage_index(stage, stage->at));
 }
 
 /* size: hot loop */

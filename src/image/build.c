@@ -22,11 +22,11 @@ static uint64_t checkpoint_key(uint64_t address, uint8_t isa)
     return address ^ (uint64_t)isa << 56;
 }
 
-struct tw_stretch tw_blocks_look(struct tw_blocks *blocks, uint64_t address)
+struct tw_block_bytes tw_blocks_look(struct tw_blocks *blocks, uint64_t address)
 {
     struct tw_image *image = blocks->code->image;
     const struct hit *hit = &image->hit;
-    struct tw_stretch found = { .bytes = NULL };
+    struct tw_block_bytes found = { .bytes = NULL };
 
     found.size = tw_image_find(image, &found.bytes, &blocks->view, address);
     if (tw_hit_tells(image, hit, &blocks->view, address)) /* not what the callback gave */
@@ -131,7 +131,7 @@ static bool fetch_opcode(struct walk *walk, uint32_t *opcode, uint8_t *size)
 
     if (have < 4) {
         if (have == 0 && blocks->code->image) {
-            const struct tw_stretch here = tw_blocks_bytes(blocks, walk->address);
+            const struct tw_block_bytes here = tw_blocks_bytes(blocks, walk->address);
 
             walk->bytes = here.bytes;
             have = here.size;

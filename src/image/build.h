@@ -9,7 +9,7 @@
 enum { TW_CHECKPOINT_STEP = 1024 /* bytes: see build.c */ };
 
 /* Bytes of program memory; none: `size` is 0. */
-struct tw_stretch {
+struct tw_block_bytes {
     const uint8_t *bytes;
     size_t size;
 };
@@ -24,13 +24,13 @@ uint32_t tw_block_build_arm(struct tw_blocks *blocks, uint32_t number, uint64_t 
 /* What an instruction loads and stores. */
 void tw_block_set_transfers(struct tw_block_more *more, uint8_t isa, uint32_t opcode);
 /* What the image has at an address: tw_blocks_bytes knows it from then on. */
-struct tw_stretch tw_blocks_look(struct tw_blocks *blocks, uint64_t address);
+struct tw_block_bytes tw_blocks_look(struct tw_blocks *blocks, uint64_t address);
 /* What blocks of A64 are that end in an instruction of this row, with this opcode for example. */
 void tw_block_make_ending(struct tw_block_ending *ending, const struct tw_code *code,
                           const struct tw_isa_row *row, uint32_t opcode);
 
 /* The readable bytes from an address on, as far as they lie together. */
-TW_INLINE struct tw_stretch tw_blocks_bytes(struct tw_blocks *blocks, uint64_t address)
+TW_INLINE struct tw_block_bytes tw_blocks_bytes(struct tw_blocks *blocks, uint64_t address)
 {
     const struct tw_window *window = &blocks->window;
     const uint64_t offset = address - window->low;
@@ -38,7 +38,7 @@ TW_INLINE struct tw_stretch tw_blocks_bytes(struct tw_blocks *blocks, uint64_t a
     if (TW_UNLIKELY(offset >= window->size ||
                     window->generation != blocks->code->image->generation))
         return tw_blocks_look(blocks, address);
-    return (struct tw_stretch){ window->bytes + offset, (size_t)(window->size - offset) };
+    return (struct tw_block_bytes){ window->bytes + offset, (size_t)(window->size - offset) };
 }
 
 /* Whether the caller is asked what the instructions of this set do. */

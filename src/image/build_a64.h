@@ -26,7 +26,7 @@ TW_INLINE uint32_t tw_block_build_a64(struct tw_blocks *blocks, uint32_t number,
                                       uint64_t address)
 {
     const uint64_t to_checkpoint = TW_CHECKPOINT_STEP - address % TW_CHECKPOINT_STEP;
-    const struct tw_stretch here = tw_blocks_bytes(blocks, address);
+    const struct tw_block_bytes here = tw_blocks_bytes(blocks, address);
     const size_t most = here.size < to_checkpoint ? here.size : (size_t)to_checkpoint;
     const uint8_t *const end = here.bytes + most / 4 * 4;
     struct tw_block_more more;

@@ -21,7 +21,7 @@ TW_INLINE uint32_t build(struct tw_blocks *blocks, uint32_t number, uint64_t add
 {
     const struct tw_code_config *config = &blocks->code->config;
     const uint64_t to_checkpoint = TW_CHECKPOINT_STEP - address % TW_CHECKPOINT_STEP;
-    const struct tw_stretch here = tw_blocks_bytes(blocks, address);
+    const struct tw_block_bytes here = tw_blocks_bytes(blocks, address);
     const size_t most = here.size < to_checkpoint ? here.size : (size_t)to_checkpoint;
     struct tw_block block = { .start = address, .type = TW_ELEMENT_INSTR_RANGE, .isa = isa };
     struct tw_block_more more = { .it_open = it_open & 7u };

@@ -288,10 +288,10 @@ TW_INLINE bool tw_track_count_lead(struct tw_follow *follow, struct tw_follow_tr
 }
 
 /* tw_track_jump, where it is not so simple: what has to be written is. */
-TW_INLINE struct tw_element *tw_track_part(struct tw_follow *follow,
-                                           struct tw_follow_track *track,
-                                           struct tw_element *out, uint64_t address,
-                                           uint8_t isa, uint64_t index)
+TW_INLINE struct tw_element *tw_track_count_apart(struct tw_follow *follow,
+                                                  struct tw_follow_track *track,
+                                                  struct tw_element *out, uint64_t address,
+                                                  uint8_t isa, uint64_t index)
 {
     tw_track_settle(follow, track);
     out = tw_track_write_last(follow, track, out, index);

@@ -153,7 +153,8 @@ count_branch(struct tw_stage *stage, struct tw_follow_track *track, struct tw_el
         track->at = TW_NEXT_NEEDED;
         return tw_track_count_lead(follow, track, address->address, address->isa)
                    ? out
-                   : tw_track_part(follow, track, out, address->address, address->isa, index);
+                   : tw_track_count_apart(follow, track, out, address->address, address->isa,
+                                          index);
     }
     tw_track_settle(follow, track);
     out = tw_track_write_last(follow, track, out, index);
@@ -229,7 +230,8 @@ TW_INLINE void count_some(struct tw_stage *stage, const bool has_returns)
             if (TW_LIKELY(tw_track_count_lead(follow, &track, address.address, address.isa)))
                 continue;
             copy = track;
-            out = tw_track_part(follow, &copy, out, address.address, address.isa, gather.index);
+            out = tw_track_count_apart(follow, &copy, out, address.address, address.isa,
+                                       gather.index);
             track = copy;
             continue;
         }
