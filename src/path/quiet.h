@@ -112,7 +112,8 @@ TW_INLINE bool tw_quiet_atoms(struct tw_follow *follow, struct tw_quiet_track *t
         track->on.at = block->next[taken];
         if (track->on.at == TW_NEXT_NEEDED) {
             follow->isa = block->isa;
-            follow->pop_is_pending = follow->has_return_stack;
+            if (follow->has_return_stack)
+                follow->pop_is_pending = true;
         }
         atoms >>= 1;
         if (atoms == TW_ATOMS_DONE)
