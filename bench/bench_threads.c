@@ -4,9 +4,6 @@
    than once, and the memory that is taken, in a long trace: of 64 MiB, with the word "full" of 1 GiB. */
 #include "ours.h"
 
-#include <stdatomic.h>
-#include <stddef.h>
-
 #include "tree/branch.h"
 #include "tree/parallel.h"
 
@@ -202,36 +199,6 @@ static void measure_counting(const char *what, const char *result)
 
 /* ---- a long trace ---- */
 
-/* What a tree holds, and the most that it did; each block has its size before it. */
-struct held {
-    _Atomic size_t now, most;
-};
-
-static void *resize(void *context, void *memory, size_t size)
-{
-    enum { HEAD = sizeof(max_align_t) };
-    struct held *held = context;
-    uint8_t *block = memory ? (uint8_t *)memory - HEAD : NULL;
-    size_t before = 0, now, most;
-
-    if (block)
-        memcpy(&before, block, sizeof before);
-    if (!size) {
-        atomic_fetch_sub(&held->now, before);
-        free(block);
-        return NULL;
-    }
-    block = realloc(block, HEAD + size);
-    if (!block)
-        bench_stop("out of memory");
-    memcpy(block, &size, sizeof size);
-    now = atomic_fetch_add(&held->now, size - before) + size - before;
-    most = atomic_load(&held->most);
-    while (now > most && !atomic_compare_exchange_weak(&held->most, &most, now)) {
-    }
-    return block + HEAD;
-}
-
 /* What a long trace came to. */
 struct lengthy {
     double in_vain; /* part of its bytes that was decoded more than once */
@@ -243,8 +210,8 @@ struct lengthy {
 static struct lengthy decode_at_length(const struct subject *subject, unsigned threads,
                                        unsigned times)
 {
-    struct held held = { 0, 0 };
-    const struct tw_allocator allocator = { .resize = resize, .context = &held };
+    struct bench_held held = { 0, 0 };
+    const struct tw_allocator allocator = { .resize = bench_resize, .context = &held };
     const struct tw_tree_config config = { .size = sizeof config,
                                            .framing = subject->framing,
                                            .threads = threads,

@@ -9,40 +9,12 @@
 enum { SHORT = 4 << 20, PASSES = 5 };
 
 /* Memory that is taken now, and was at most. */
-struct memory {
-    size_t now, peak;
-};
-
 struct writing {
-    struct memory memory;
+    struct bench_held memory;
     struct tw_timeline *timeline; /* NULL: elements are counted */
     struct tw_timeline_writer *writer;
     uint64_t instructions, bytes, spans;
 };
-
-enum { HEAD = 16 }; /* before each piece: its size */
-
-static void *resize(void *context, void *memory, size_t size)
-{
-    struct memory *counts = context;
-    char *piece = memory ? (char *)memory - HEAD : NULL;
-    size_t was = 0;
-
-    if (piece)
-        memcpy(&was, piece, sizeof was);
-    counts->now += size - was;
-    if (counts->now > counts->peak)
-        counts->peak = counts->now;
-    if (!size) {
-        free(piece);
-        return NULL;
-    }
-    piece = realloc(piece, size + HEAD);
-    if (!piece)
-        bench_stop("out of memory");
-    memcpy(piece, &size, sizeof size);
-    return piece + HEAD;
-}
 
 static bool put(void *context, const void *bytes, size_t size)
 {
@@ -99,7 +71,7 @@ static uint64_t pass(struct tw_capture *capture, struct writing *writing)
 
 static uint64_t export(struct tw_capture *capture, struct writing *writing)
 {
-    const struct tw_allocator allocator = { resize, &writing->memory };
+    const struct tw_allocator allocator = { bench_resize, &writing->memory };
     const struct tw_timeline_config config = {
         .size = sizeof config, .event = put_event, .context = writing, .allocator = &allocator
     };
@@ -120,7 +92,7 @@ static uint64_t export(struct tw_capture *capture, struct writing *writing)
     return took;
 }
 
-static void remember(const struct memory *shorter, const char *folder)
+static void remember(const struct bench_held *shorter, const char *folder)
 {
     struct tw_capture *capture;
     struct tw_fault fault;
@@ -129,12 +101,12 @@ static void remember(const struct memory *shorter, const char *folder)
     bench_need(tw_capture_open(&capture, folder, NULL, &fault), fault.text);
     (void)export(capture, &writing);
     tw_capture_free(capture);
-    bench_result("timeline/memory", (double)writing.memory.peak / (double)shorter->peak,
+    bench_result("timeline/memory", (double)writing.memory.most / (double)shorter->most,
                  "  %.2f MiB, %.2f MiB for eight times the trace",
-                 (double)shorter->peak / 1048576, (double)writing.memory.peak / 1048576);
+                 (double)shorter->most / 1048576, (double)writing.memory.most / 1048576);
 }
 
-static struct memory compare(const char *name, const char *folder)
+static struct bench_held compare(const char *name, const char *folder)
 {
     struct writing plain = { .spans = 0 }, writing;
     uint64_t decode = UINT64_MAX, written = UINT64_MAX;
@@ -175,7 +147,7 @@ static void make(char *path, size_t room, const char *folder, unsigned times)
 int main(void)
 {
     char folder[300], shorter[700], longer[700];
-    struct memory memory;
+    struct bench_held memory;
 
     (void)puts(
         "# timeline: time of a run that decodes by that of one that writes a timeline too");

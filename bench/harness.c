@@ -10,6 +10,8 @@
 #include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -229,4 +231,30 @@ bool bench_corpus(char *out, size_t room, const char *format, ...)
     (void)vsnprintf(out + size, room - (size_t)size, format, list);
     va_end(list);
     return access(out, R_OK) == 0;
+}
+
+/* Each block has its size before it. */
+void *bench_resize(void *context, void *memory, size_t size)
+{
+    enum { HEAD = sizeof(max_align_t) };
+    struct bench_held *held = context;
+    uint8_t *block = memory ? (uint8_t *)memory - HEAD : NULL;
+    size_t before = 0, now, most;
+
+    if (block)
+        memcpy(&before, block, sizeof before);
+    if (!size) {
+        atomic_fetch_sub(&held->now, before);
+        free(block);
+        return NULL;
+    }
+    block = realloc(block, HEAD + size);
+    if (!block)
+        bench_stop("out of memory");
+    memcpy(block, &size, sizeof size);
+    now = atomic_fetch_add(&held->now, size - before) + size - before;
+    most = atomic_load(&held->most);
+    while (now > most && !atomic_compare_exchange_weak(&held->most, &most, now)) {
+    }
+    return block + HEAD;
 }

@@ -75,4 +75,10 @@ void bench_remove_folder(const char *path);
 /* PATH in the corpus; false: it is not there. */
 bool bench_corpus(char *out, size_t room, const char *format, ...);
 
+/* Memory that an allocator with bench_resize gave out, on any thread: now, and the most at a time. */
+struct bench_held {
+    _Atomic size_t now, most;
+};
+void *bench_resize(void *held, void *memory, size_t size);
+
 #endif
