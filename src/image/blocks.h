@@ -223,7 +223,7 @@ struct tw_code {
     struct tw_blocks spare; /* where there was no memory for a space: it has no blocks */
     struct tw_sums *sums;   /* what was counted; NULL: nothing is to be */
     struct tw_quiet *quiet; /* who is asked what may be left out; NULL: all is written */
-    struct tw_block_ending endings[TW_BLOCK_ENDINGS]; /* build_a64.c: by the row's address */
+    struct tw_block_ending endings[TW_BLOCK_ENDINGS]; /* build_a64.h: by the row's address */
     /* What spaces without blocks show for the indices that are none. */
     struct tw_block no_blocks[TW_BLOCK_FIRST];
     struct tw_block_more no_more[TW_BLOCK_FIRST];
