@@ -199,8 +199,7 @@ static TW_NOINLINE void write_some(struct stretch *stretch, const struct tw_bloc
     *stretch = (struct stretch){ out, outcomes, (uint32_t)(block - blocks) };
 }
 
-/* The same where branches are predicted.  Where a prediction stands is worked out here (tw_etrace_prediction): what is stored is a byte, which may be anything,
-   and the decoder's members would be read again each time. */
+/* The same where branches are predicted; tw_etrace_prediction with its parts at hand, which storing a byte would lose. */
 static TW_NOINLINE void learn_some(struct stretch *stretch, const struct tw_block *blocks,
                                    struct tw_element *stop, uint64_t index,
                                    struct tw_etrace_decoder *decoder)
