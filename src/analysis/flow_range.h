@@ -106,14 +106,18 @@ static inline size_t tw_flow_ranges_slot(const struct tw_flow_ranges *ranges, ui
     return (size_t)(start * 0x9e3779b97f4a7c15u >> ranges->slot_shift);
 }
 
-/* What is known of a range; NULL when memory is out.  Valid until the next call. */
+/* What is known of a range; NULL when memory is out.  Valid until the next call.  Nearly all lie in their own slot or in the
+   next one. */
 static inline const struct tw_flow_range *tw_flow_ranges_of(struct tw_flow_ranges *ranges,
                                                             const struct tw_element *range,
                                                             const struct tw_code_place *place)
 {
-    const struct tw_flow_range *known =
-        &ranges->items[ranges->slots[tw_flow_ranges_slot(ranges, range->start)]];
+    const size_t slot = tw_flow_ranges_slot(ranges, range->start);
+    const struct tw_flow_range *known = &ranges->items[ranges->slots[slot]];
 
+    if (tw_flow_range_is(known, range, place))
+        return known;
+    known = &ranges->items[ranges->slots[(slot + 1) & (ranges->slot_room - 1)]];
     return tw_flow_range_is(known, range, place) ? known
                                                  : tw_flow_ranges_make(ranges, range, place);
 }

@@ -13,6 +13,7 @@ struct tw_map {
     struct tw_map_slot *slots;
     size_t room; /* a power of two, or 0 */
     size_t count;
+    bool has_zero; /* key 0 was put */
     const struct tw_allocator *allocator;
 };
 

@@ -82,6 +82,38 @@ static void the_map_holds_what_was_put(void **state)
     free(pairs);
 }
 
+static void all_of_a_map_comes_once(void **state)
+{
+    struct tw_map map = { .slots = NULL };
+    uint64_t key, *value, keys = 0, values = 0;
+    size_t at = 0, count = 0;
+
+    (void)state;
+    CHECK(!tw_map_next(&map, &at, &key, &value));
+    for (uint64_t i = 0; i < 1000; i++) { /* key 0 among them */
+        value = tw_map_put(&map, i << 40);
+        assert_non_null(value);
+        *value = i + 1;
+    }
+    while (tw_map_next(&map, &at, &key, &value)) {
+        CHECK_EQ(key >> 40, *value - 1);
+        keys += key >> 40;
+        values += *value;
+        count++;
+    }
+    CHECK_EQ(count, 1000);
+    CHECK_EQ(keys, 499500);
+    CHECK_EQ(values, 500500);
+    tw_map_clear(&map);
+    CHECK(tw_map_find(&map, 0) == NULL);
+    at = 0;
+    CHECK(!tw_map_next(&map, &at, &key, &value));
+    CHECK_EQ(*tw_map_put(&map, 0), 0);
+    CHECK_EQ(map.count, 1);
+    tw_map_free(&map);
+    CHECK(tw_map_find(&map, 0) == NULL);
+}
+
 static void the_map_survives_want_of_memory(void **state)
 {
     (void)state;
@@ -112,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_map_holds_what_was_put),
+        cmocka_unit_test(all_of_a_map_comes_once),
         cmocka_unit_test(the_map_survives_want_of_memory),
     };
 
