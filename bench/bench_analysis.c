@@ -213,6 +213,7 @@ int main(int count, char **words)
     char tool[700];
 
     (void)count;
+    bench_keep_memory();
     (void)puts("# analyses: CPU time beside decoding alone, and beside perf");
     bench_find_tool(tool, sizeof tool, words[0]);
     measure_profile();

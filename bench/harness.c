@@ -99,6 +99,7 @@ void bench_keep_memory(void)
 #ifdef __GLIBC__
     (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
     (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    (void)mallopt(M_ARENA_MAX, 1);
 #endif
 }
 

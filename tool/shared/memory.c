@@ -16,7 +16,8 @@
 
 /* Memory that was given back is used again, not taken from the system anew; and what is taken comes in large
    pages where there are any.  Tables grow by doubling, and each new page of theirs costs more than what is
-   written there. */
+   written there.  Threads take theirs from the same heap: they ask seldom, and a heap of their own would have small
+   pages and grow by a call for each table. */
 void keep_memory(void)
 {
 #if defined __GLIBC__ && defined MADV_HUGEPAGE
@@ -26,6 +27,7 @@ void keep_memory(void)
 
     (void)mallopt(M_MMAP_THRESHOLD, MOST);
     (void)mallopt(M_TRIM_THRESHOLD, 2 * MOST);
+    (void)mallopt(M_ARENA_MAX, 1);
     memory = malloc(FIRST); /* of the system's: none of it is touched here */
     begin = ((uintptr_t)memory + LARGE_PAGE - 1) & ~(uintptr_t)(LARGE_PAGE - 1);
     if (memory)
