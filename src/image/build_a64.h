@@ -28,7 +28,7 @@ TW_INLINE uint32_t tw_block_build_a64(struct tw_blocks *blocks, uint32_t number,
     const uint64_t to_checkpoint = TW_CHECKPOINT_STEP - address % TW_CHECKPOINT_STEP;
     const struct tw_block_bytes here = tw_blocks_bytes(blocks, address);
     const size_t most = here.size < to_checkpoint ? here.size : (size_t)to_checkpoint;
-    const uint8_t *const end = here.bytes + most / 4 * 4;
+    const uint8_t *end;
     struct tw_block_more more;
 
     if (TW_UNLIKELY(!here.size)) {
@@ -38,6 +38,7 @@ TW_INLINE uint32_t tw_block_build_a64(struct tw_blocks *blocks, uint32_t number,
         blocks->more[number] = (struct tw_block_more){ .end = TW_BLOCK_UNREADABLE };
         return number | TW_BLOCK_BROKEN;
     }
+    end = here.bytes + most / 4 * 4;
     for (const uint8_t *at = here.bytes; at < end; at += 4) {
         const uint32_t opcode = tw_load_le32(at);
         const struct tw_block_ending *ending;
