@@ -3,6 +3,7 @@
 #include "base/fault.h"
 #include "index/index.h"
 #include "run/run.h"
+#include "tree/branch.h"
 
 enum {
     LOOK_AHEAD = 1 << 18 /* bytes behind a place that are looked at first for a sync point */
@@ -81,13 +82,14 @@ void tw_extent_open(struct tw_run *run, uint32_t buffer)
         extent->is_past[i] = false;
 }
 
-/* Whether all that a source gave so far lies behind the extent.  Of one that has bytes something may still be
-   held back. */
+/* Whether all that a source gave so far lies behind the extent.  Of one that has bytes, or of which some are missing,
+   something may still be held back. */
 static bool is_past(const struct tw_run *run, const struct tw_reader *reader, uint8_t id)
 {
     const struct tw_source_stats *stats = tw_tree_source_stats(reader->tree, id);
 
-    return !stats || !stats->bytes || run->extent.is_past[id];
+    return !stats || run->extent.is_past[id] ||
+           (!stats->bytes && !tw_tree_has_gap(reader->tree, id));
 }
 
 /* Open transactions do; of sources that share a stream it is not known. */

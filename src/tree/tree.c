@@ -177,6 +177,15 @@ void tw_branch_refresh(struct tw_branch *branch)
     branch->is_idle = branch->is_read_idle = false;
 }
 
+bool tw_tree_has_gap(const struct tw_tree *tree, uint8_t id)
+{
+    struct tw_stream stream = { .size = 0 };
+
+    if (tree->unframer && tw_branch_of(tree, id))
+        stream = tw_unframer_stream(tree->unframer, id);
+    return tw_position_has_gap(stream.places, stream.place_count);
+}
+
 /* Every branch sees what is held now; what several sources share goes to each. */
 static enum tw_status refresh_all(struct tw_tree *tree, enum tw_status status)
 {
