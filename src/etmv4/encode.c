@@ -185,7 +185,7 @@ static void put_long(struct tw_writer *out, const struct tw_etmv4_packet *packet
 /* Whether an identifier that a packet has needs no more than so many bytes. */
 static bool fits(bool is_there, uint32_t value, unsigned bytes)
 {
-    return !is_there || bytes >= 4 || (bytes && !(value >> 8 * bytes));
+    return !is_there || bytes >= 4 || !(value >> 8 * bytes);
 }
 
 static bool put_context(const struct tw_etmv4_reader *reader, struct tw_writer *out,
