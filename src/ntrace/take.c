@@ -221,7 +221,8 @@ static void take_repeat(struct tw_stage *stage)
         tw_ntrace_fail(stage, TW_ERROR_BAD_SEQUENCE, decoder->packet.tcode);
         return;
     }
-    if (times > half_words_most / (previous->icnt ? previous->icnt : 1)) {
+    if (times > branches_most ||
+        times > half_words_most / (previous->icnt ? previous->icnt : 1)) {
         tw_ntrace_fail(stage, TW_ERROR_PACKET_LIMIT, decoder->packet.tcode);
         return;
     }

@@ -89,6 +89,10 @@ static const struct {
       SYNC "0c0b"
            "78fcfcfcfcfcfcfcfcfcff",
       6 },
+    { "B-CNT of 27 bits, of a trap without instructions", "mode=btm", SELF,
+      SYNC "100d13"
+           "78fcfcfcfc1f",
+      7 },
     { "nothing to repeat", "mode=btm", SELF, SYNC "7807", 4 },
     { "I-CNT of 42 bits", "mode=btm", SELF, SYNC "0cfcfcfcfcfcfcff", 4 },
     { "I-CNT of 42 bits, HTM", "mode=htm", SELF, SYNC "84fcfcfcfcfcfcfd07", 4 },
