@@ -2,6 +2,8 @@
 /* ITM: bytes to packets. */
 #include "itm/packet.h"
 
+#include <string.h>
+
 #include "base/fault.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -138,14 +140,18 @@ unsigned tw_itm_index(uint8_t index[256])
 {
     unsigned twice = 0;
 
-    for (unsigned head = 0; head < 256; head++) {
-        index[head] = 0;
-        for (size_t row = 1; row < TW_LENGTH(tw_itm_rules); row++) {
-            if ((head & tw_itm_rules[row].mask) != tw_itm_rules[row].match)
-                continue;
-            twice += index[head] != 0;
-            index[head] = (uint8_t)row;
-        }
+    memset(index, 0, 256);
+    for (size_t row = 1; row < TW_LENGTH(tw_itm_rules); row++) {
+        const unsigned open = ~(unsigned)tw_itm_rules[row].mask & 0xff;
+        unsigned rest = 0; /* bits that the row leaves open, in all ways */
+
+        do {
+            uint8_t *place = &index[tw_itm_rules[row].match | rest];
+
+            twice += *place != 0;
+            *place = (uint8_t)row;
+            rest = (rest - open) & open;
+        } while (rest);
     }
     return twice;
 }
