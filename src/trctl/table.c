@@ -314,10 +314,9 @@ const char *tw_trctl_component_name(unsigned component)
 
 static bool same_letter(char a, char b)
 {
-    const char x = a >= 'A' && a <= 'Z' ? (char)(a + 32) : a;
-    const char y = b >= 'A' && b <= 'Z' ? (char)(b + 32) : b;
+    const char small = (char)(a | 32);
 
-    return x == y;
+    return a == b || ((a ^ b) == 32 && small >= 'a' && small <= 'z');
 }
 
 /* Whether a name is the one of the table, whose % stands for a number. */
