@@ -127,8 +127,8 @@ unsigned options_find(const struct command *command, const char *name, size_t si
     unsigned key = 1;
 
     while (key < OPTION_COUNT &&
-           !(options_takes(command, key) && strlen(option_rows[key].name) == size &&
-             memcmp(option_rows[key].name, name, size) == 0))
+           !(strncmp(option_rows[key].name, name, size) == 0 &&
+             option_rows[key].name[size] == 0 && options_takes(command, key)))
         key++;
     return key;
 }
@@ -138,7 +138,7 @@ unsigned options_find_letter(const struct command *command, char letter)
     unsigned key = 1;
 
     while (key < OPTION_COUNT &&
-           !(options_takes(command, key) && option_rows[key].letter == letter))
+           !(option_rows[key].letter == letter && options_takes(command, key)))
         key++;
     return key;
 }
