@@ -7,6 +7,7 @@
 #include <trackway/tree.h>
 
 #include "etrace_config.h"
+#include "kept.h"
 
 enum { ELEMENTS_MOST = 20000, TEXT_ROOM = 16384, CODE_ADDRESS = 0x1000 };
 
@@ -40,17 +41,29 @@ static void take(struct tw_tree *tree, struct outcome *outcome)
     require(outcome->count >= ELEMENTS_MOST || status == TW_MORE || status == TW_END);
 }
 
-static struct tw_tree *new_tree(const char *text, struct tw_image *image)
-{
-    const struct tw_tree_config config = { .size = sizeof config };
-    const struct tw_tree_source source = {
-        .size = sizeof source, .protocol = "etrace", .text = text, .image = image
-    };
+/* A tree of a configuration, and the code that it reads. */
+struct subject {
+    struct tw_image *image;
     struct tw_tree *tree;
+};
 
-    require(tw_tree_new(&tree, &config, NULL) == TW_OK);
-    require(tw_tree_add_source(tree, NULL, &source) == TW_OK);
-    return tree;
+static void make(void *made, const void *bytes)
+{
+    static char text[TEXT_ROOM];
+    const struct tw_etrace_config about = etrace_config(bytes);
+    const struct tw_tree_config config = { .size = sizeof config };
+    struct tw_tree_source source = { .size = sizeof source,
+                                     .protocol = "etrace",
+                                     .text = text };
+    struct subject *subject = made;
+
+    tw_tree_free(subject->tree);
+    tw_image_free(subject->image);
+    require(tw_etrace_config_text(text, sizeof text, &about) > 100);
+    require(tw_image_new(&subject->image, NULL, NULL) == TW_OK);
+    source.image = subject->image;
+    require(tw_tree_new(&subject->tree, &config, NULL) == TW_OK);
+    require(tw_tree_add_source(subject->tree, NULL, &source) == TW_OK);
 }
 
 static struct outcome decode(struct tw_tree *tree, const uint8_t *data, size_t size,
@@ -71,35 +84,30 @@ static struct outcome decode(struct tw_tree *tree, const uint8_t *data, size_t s
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char text[TEXT_ROOM];
-    struct tw_etrace_config config;
+    static struct kept kept;
     struct tw_region region = { .size = sizeof region, .address = CODE_ADDRESS };
-    struct tw_image *image;
-    struct tw_tree *tree;
+    const struct subject *subject;
     struct outcome whole, pieces;
 
     if (size < ETRACE_CONFIG_BYTES + 2)
         return 0;
-    config = etrace_config(data);
-    require(tw_etrace_config_text(text, sizeof text, &config) > 100);
+    subject = kept_made(&kept, make, sizeof *subject, data, ETRACE_CONFIG_BYTES);
     region.length = data[ETRACE_CONFIG_BYTES];
     data += ETRACE_CONFIG_BYTES + 1;
     size -= ETRACE_CONFIG_BYTES + 1;
     if (region.length > size)
         region.length = size;
-    require(tw_image_new(&image, NULL, NULL) == TW_OK);
+    tw_image_remove(subject->image, CODE_ADDRESS, 0);
     if (region.length)
-        require(tw_image_add(image, &region, data) == TW_OK);
+        require(tw_image_add(subject->image, &region, data) == TW_OK);
     data += region.length;
     size -= (size_t)region.length;
-    tree = new_tree(text, image);
-    whole = decode(tree, data, size, size + 1);
+    tw_tree_reset(subject->tree, 0);
+    whole = decode(subject->tree, data, size, size + 1);
     if (whole.count < ELEMENTS_MOST && size < 300) {
-        tw_tree_reset(tree, 0);
-        pieces = decode(tree, data, size, 1);
+        tw_tree_reset(subject->tree, 0);
+        pieces = decode(subject->tree, data, size, 1);
         require(pieces.hash == whole.hash && pieces.count == whole.count);
     }
-    tw_tree_free(tree);
-    tw_image_free(image);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What takes long to make and is the same for most inputs is made once: readers with their tables, by configuration.  And
-   which of its parts a target runs. */
+/* What takes long to make and is the same for most inputs is made once: readers with their tables, trees with their
+   sources, by configuration.  And which of its parts a target runs. */
 #ifndef FUZZ_KEPT_H
 #define FUZZ_KEPT_H
 
@@ -15,7 +15,18 @@ struct kept {
     void *configs[KEPT], *made[KEPT];
 };
 
-/* What `init` makes of a configuration; the mutants of an input mostly have its configuration. */
+/* Whether what was made for an input is there for others, too: stored inputs begin anew. */
+static inline bool is_kept(void)
+{
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* What `init` makes of a configuration, over zeros or what it made before; the mutants of an input mostly have its
+   configuration. */
 static inline const void *kept_made(struct kept *kept, void (*init)(void *, const void *),
                                     size_t size, const void *config, size_t config_size)
 {
@@ -29,7 +40,7 @@ static inline const void *kept_made(struct kept *kept, void (*init)(void *, cons
         kept->made[hash] = calloc(1, size);
         if (!kept->configs[hash] || !kept->made[hash])
             abort();
-    } else if (memcmp(kept->configs[hash], config, config_size) == 0) {
+    } else if (is_kept() && memcmp(kept->configs[hash], config, config_size) == 0) {
         return kept->made[hash];
     }
     memcpy(kept->configs[hash], config, config_size);
