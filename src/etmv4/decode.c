@@ -514,6 +514,7 @@ void tw_etmv4_decoder_reset(void *state)
     decoder->allocator = allocator;
     decoder->lost_reason = TW_REASON_RESET;
     tw_etmv4_reader_lost(&decoder->reader);
+    decoder->reader.offset = 0;
 }
 
 void tw_etmv4_code_config(struct tw_code_config *code, const void *config)

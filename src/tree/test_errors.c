@@ -280,6 +280,59 @@ static void bytes_without_a_decoder_are_told(void **state)
     tw_errors_free(config.errors);
 }
 
+/* Frames of an ID, behind a barrier or not; what is told of another one's bytes that are missing. */
+static uint64_t skipped_of(struct tw_tree *tree, uint8_t id, bool has_barrier)
+{
+    const struct tw_framer_config config = { .size = sizeof config,
+                                             .framing = TW_FRAMING_MEMORY };
+    const uint8_t zeros[40] = { 0 };
+    struct tw_batch batch = { .size = sizeof batch };
+    struct tw_framer *framer;
+    uint64_t skipped = UINT64_MAX;
+    const uint8_t *frames;
+    size_t size;
+
+    CHECK_EQ(tw_framer_new(&framer, &config, NULL), TW_OK);
+    if (has_barrier)
+        CHECK_EQ(tw_framer_barrier(framer), TW_OK);
+    CHECK_EQ(tw_framer_write(framer, id, zeros, sizeof zeros), TW_OK);
+    CHECK_EQ(tw_framer_finish(framer), TW_OK);
+    frames = tw_framer_output(framer, &size);
+    CHECK_EQ(tw_tree_feed(tree, frames, size), TW_OK);
+    CHECK_EQ(tw_tree_finish(tree), TW_OK);
+    while (tw_tree_next(tree, &batch) == TW_OK)
+        for (size_t i = 0; i < batch.count; i++)
+            if (batch.elements[i].type == TW_ELEMENT_ERROR &&
+                batch.elements[i].error == TW_ERROR_DISCONTINUITY)
+                skipped = batch.elements[i].skipped;
+    tw_framer_free(framer);
+    return skipped;
+}
+
+/* After a reset a stream begins anew: none of its bytes are missing that were there before. */
+static void a_reset_forgets_how_far_a_stream_went(void **state)
+{
+    static const struct tw_register registers[] = {
+        { "TRCIDR0", 0x28000ea1 }, { "TRCIDR1", 0x4100f403 }, { "TRCIDR2", 0x488 },
+        { "TRCCONFIGR", 0xc1 },    { "TRCTRACEIDR", 0x10 },   { "TRCIDR8", 0 },
+    };
+    const struct tw_tree_config config = { .size = sizeof config,
+                                           .framing = TW_FRAMING_MEMORY };
+    const struct tw_tree_source source = { .size = sizeof source,
+                                           .protocol = "etmv4",
+                                           .registers = registers,
+                                           .register_count = LENGTH(registers) };
+    struct tw_tree *tree;
+
+    (void)state;
+    CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
+    CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
+    (void)skipped_of(tree, 0x10, false);
+    tw_tree_reset(tree, 0);
+    CHECK_EQ(skipped_of(tree, 0x11, true), 0);
+    tw_tree_free(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +341,7 @@ int main(void)
         cmocka_unit_test(want_of_memory_only_loses_entries),
         cmocka_unit_test(bytes_without_a_decoder_are_told),
         cmocka_unit_test(a_tree_tells_what_is_amiss),
+        cmocka_unit_test(a_reset_forgets_how_far_a_stream_went),
     };
 
     return cmocka_run_group_tests_name("errors", tests, NULL, NULL);
