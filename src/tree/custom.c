@@ -215,13 +215,29 @@ static void take(struct tw_stage *stage, const struct tw_packet *packet, const u
     finish_emitting(stage);
 }
 
-/* Reads and takes one packet.  False: it is cut. */
+/* Reads a packet up to the gap or the end of the trace, if one is known; *is_cut: there was no other end to it.  False:
+   it is not all there. */
+static bool read_up_to(struct tw_stage *stage, struct tw_packet *packet, bool *is_cut)
+{
+    struct decoder *d = stage->decoder;
+    const size_t size = (size_t)(stage->end - stage->at);
+
+    /* What is bad in itself is so before it is known what follows. */
+    *is_cut = false;
+    if (read_packet(d->reader, packet, stage->at, size, false) == TW_OK)
+        return true;
+    *is_cut = true;
+    return stage->is_last && read_packet(d->reader, packet, stage->at, size, true) == TW_OK;
+}
+
+/* Reads and takes one packet.  False: it is not all there. */
 static bool one_packet(struct tw_stage *stage)
 {
     struct decoder *d = stage->decoder;
     struct tw_packet *packet = d->packet;
     const uint8_t *const at = stage->at;
     const size_t size = (size_t)(stage->end - at);
+    bool is_cut = false;
     size_t taken;
 
     if (d->takes_packets) {
@@ -229,8 +245,9 @@ static bool one_packet(struct tw_stage *stage)
             return false;
         memcpy(packet, at, d->custom->about.packet_size);
         taken = d->custom->about.packet_size;
-    } else if (read_packet(d->reader, packet, at, size, stage->is_last) == TW_OK) {
+    } else if (read_up_to(stage, packet, &is_cut)) {
         taken = packet->size;
+        is_cut = is_cut && taken == size;
     } else {
         return false;
     }
@@ -239,10 +256,10 @@ static bool one_packet(struct tw_stage *stage)
     packet->id = stage->output->batch->id;
     stage->at = at + taken;
     d->offset = tw_stage_offset(stage, stage->at);
-    if (stage->has_gap && packet->size == size &&
+    if (stage->has_gap && is_cut &&
         tw_kind_is_bad(tw_type_kind(&d->custom->table, packet->type)))
         return true; /* a packet that the gap cut is no packet */
-    take(stage, packet, at, packet->size == size && stage->is_last);
+    take(stage, packet, at, is_cut);
     tw_stage_mark(stage, stage->out, stage->at);
     return true;
 }
