@@ -9,6 +9,8 @@
 #include <trackway/experimental.h>
 #include <trackway/trackway.h>
 
+#include "kept.h"
+
 enum { SIZE_MOST = 4096, RANGE_LIMIT = 400, ETRACE_ID = 6 };
 
 static void require(bool is_true)
@@ -286,7 +288,8 @@ static enum tw_response see_packet(void *context, enum tw_operation operation,
         uint64_t *hash = &sum->packet_hash[view->packet->id & 127];
 
         *hash = mix(*hash, view->packet, sizeof *view->packet);
-        check_copy(view);
+        if (goes_through(0, 2, sum->random != 0)) /* of the packets that are pulled */
+            check_copy(view);
     }
     return consent(sum);
 }
@@ -367,8 +370,8 @@ static void require_same(const struct sum *pushed, const struct sum *pulled)
 }
 
 /* What comes is what was pulled; after a reset in the middle it comes again, all of it. */
-static void push(struct sum *sum, const struct sum *pulled, struct tw_tree *tree,
-                 const uint8_t *data, size_t size)
+static void push(struct sum *sum, uint8_t choice, const struct sum *pulled,
+                 struct tw_tree *tree, const uint8_t *data, size_t size)
 {
     const struct tw_push_config config = { .size = sizeof config,
                                            .raw = see_raw,
@@ -383,40 +386,66 @@ static void push(struct sum *sum, const struct sum *pulled, struct tw_tree *tree
     size_t used;
 
     require(tw_push_new(&path, tree, &config, NULL) == TW_OK);
-    feed(sum, path, data, size);
-    require_same(sum, pulled);
-    for (unsigned i = 0; i < 2; i++) {
+    if (goes_through(0, 2, choice)) {
+        feed(sum, path, data, size);
+        require_same(sum, pulled);
+    }
+    for (unsigned i = 0; goes_through(1, 2, choice) && i < 2; i++) {
         require(tw_response_is_cont(tw_push_operation(path, NULL, TW_OP_RESET, 0, NULL, 0)));
         if (i == 0)
             (void)!tw_push_operation(path, &used, TW_OP_DATA, 0, data, size / 2);
     }
-    *sum = (struct sum){ .random = random };
-    feed(sum, path, data, size);
-    require_same(sum, pulled);
+    if (goes_through(1, 2, choice)) {
+        *sum = (struct sum){ .random = random };
+        feed(sum, path, data, size);
+        require_same(sum, pulled);
+    }
     tw_push_free(path);
+}
+
+/* The tree that is pulled from, and what it was made with. */
+struct pulled {
+    struct tw_tree *tree;
+};
+
+static void make_pulled(void *made, const void *head)
+{
+    const uint8_t *bytes = head;
+    struct pulled *pulled = made;
+
+    tw_tree_free(pulled->tree);
+    pulled->tree = make((struct tw_tree_config){ .framing = (enum tw_framing)bytes[0],
+                                                 .with_packets = true,
+                                                 .counts_elements = true },
+                        bytes[1]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static struct kept kept;
     const struct tw_errors_config log = { .size = sizeof log, .keeps_all = true, .most = 100 };
     struct sum pulled = { 0 }, pushed = { 0 };
     struct tw_tree_config config = { .with_packets = true, .counts_elements = true };
+    const struct pulled *first;
     struct tw_errors *errors;
     struct tw_tree *tree;
+    uint8_t head[2];
 
     if (size < 3 || size > SIZE_MOST)
         return 0;
-    config.framing = (enum tw_framing)(data[0] % (TW_FRAMING_DSTREAM + 1));
+    head[0] = data[0] % (TW_FRAMING_DSTREAM + 1);
+    head[1] = data[0] / 8 % SOURCES;
+    config.framing = (enum tw_framing)head[0];
     pushed.random = 1 + data[1] + 256u * data[2];
+    first = kept_made(&kept, make_pulled, sizeof *first, head, sizeof head);
+    tw_tree_reset(first->tree, 0);
+    pull(&pulled, first->tree, data + 3, size - 3);
+    check_sources(first->tree);
     require(tw_errors_new(&errors, &log, NULL) == TW_OK);
-    tree = make(config, data[0] / 8 % SOURCES);
-    pull(&pulled, tree, data + 3, size - 3);
-    check_sources(tree);
-    tw_tree_free(tree);
     config.errors = errors;
     config.verbosity = TW_SEVERITY_INFO;
-    tree = make(config, data[0] / 8 % SOURCES);
-    push(&pushed, &pulled, tree, data + 3, size - 3);
+    tree = make(config, head[1]);
+    push(&pushed, data[1] >> 7, &pulled, tree, data + 3, size - 3);
     tw_tree_free(tree);
     tw_errors_free(errors);
     return 0;
