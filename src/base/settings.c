@@ -135,6 +135,9 @@ enum tw_status tw_settings_read(const char **text, tw_setting_fn *set, void *con
 
 bool tw_setting_is(const char *text, size_t size, const char *want)
 {
+    /* Most of a table's names begin otherwise. */
+    if (size && text[0] != want[0])
+        return false;
     return strlen(want) == size && !memcmp(text, want, size);
 }
 
