@@ -319,12 +319,18 @@ static bool same_letter(char a, char b)
     return a == b || ((a ^ b) == 32 && small >= 'a' && small <= 'z');
 }
 
+/* Letters that names of the table have at least, before any %: most are the same up to there. */
+enum { LETTERS_LEAST = 5 };
+
 /* Whether a name is the one of the table, whose % stands for a number. */
 static bool matches(const char *pattern, const char *name, size_t size, unsigned *number)
 {
     size_t at = 0;
 
     *number = 0;
+    if (size < LETTERS_LEAST ||
+        !same_letter(pattern[LETTERS_LEAST - 1], name[LETTERS_LEAST - 1]))
+        return false;
     for (; *pattern; pattern++) {
         if (*pattern == '%') {
             const size_t first = at;
