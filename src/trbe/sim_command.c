@@ -54,18 +54,19 @@ static enum tw_status do_bytes(struct sim *sim)
 static enum tw_status do_fill(struct sim *sim)
 {
     uint64_t count, value = 0;
-    uint8_t bytes[PIECE], next = 0;
+    uint8_t bytes[PIECE];
 
     TW_TRY(tw_sim_number_at(sim, 1, &count));
     if (sim->count > 2)
         TW_TRY(tw_sim_number_at(sim, 2, &value));
     if (!tw_sim_spend(sim, count))
         return TW_E_ARGUMENT;
+    /* Pieces are all the same: where one ends, the next counts on from 0. */
+    for (size_t i = 0; i < sizeof bytes && i < count; i++)
+        bytes[i] = (uint8_t)(sim->count > 2 ? value : i);
     while (count) {
         const size_t piece = count < sizeof bytes ? (size_t)count : sizeof bytes;
 
-        for (size_t i = 0; i < piece; i++)
-            bytes[i] = sim->count > 2 ? (uint8_t)value : next++;
         feed(sim, bytes, piece, false);
         count -= piece;
     }
