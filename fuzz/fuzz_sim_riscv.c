@@ -54,7 +54,7 @@ static size_t find_log(const uint8_t *data, size_t size)
 
     for (size_t at = 0; at < size; at++)
         for (size_t i = 0; i < 2; i++)
-            if (size - at >= strlen(heads[i]) &&
+            if (data[at] == (uint8_t)heads[i][0] && size - at >= strlen(heads[i]) &&
                 memcmp(data + at, heads[i], strlen(heads[i])) == 0)
                 return at;
     return size;
