@@ -412,3 +412,15 @@ uint32_t tw_trctl_writable(unsigned component, uint32_t offset)
     }
     return mask;
 }
+
+void tw_trctl_writable_all(unsigned component, uint32_t masks[TW_TRCTL_SIZE / 4])
+{
+    for (size_t i = 0; i < tw_trctl_register_count; i++) {
+        const struct tw_trctl_register *row = &tw_trctl_registers[i];
+        const uint32_t mask =
+            row->component == component ? tw_trctl_writable(component, row->offset) : 0;
+
+        for (uint32_t n = 0; row->component == component && n < row->count; n++)
+            masks[(row->offset + n * TW_TRCTL_STRIDE) / 4] = mask;
+    }
+}

@@ -95,5 +95,7 @@ static inline uint32_t tw_trctl_get(const struct tw_trctl_field *field, uint32_t
 
 /* Bits of a component's register that can be written, by plain writes. */
 uint32_t tw_trctl_writable(unsigned component, uint32_t offset);
+/* The same of all its registers, by offset / 4; those that there are not stay as they are. */
+void tw_trctl_writable_all(unsigned component, uint32_t masks[TW_TRCTL_SIZE / 4]);
 
 #endif

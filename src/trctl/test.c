@@ -214,6 +214,19 @@ static bool is_no_setting(const struct tw_trctl_register *row)
     return found;
 }
 
+static void what_can_be_written(void **state)
+{
+    (void)state;
+    for (unsigned component = 0; component < 16; component++) {
+        uint32_t masks[TW_TRCTL_SIZE / 4] = { 0 };
+
+        check_case("component %u", component);
+        tw_trctl_writable_all(component, masks);
+        for (uint32_t offset = 0; offset < TW_TRCTL_SIZE; offset += 4)
+            CHECK_EQ(masks[offset / 4], tw_trctl_writable(component, offset));
+    }
+}
+
 static void settings_and_defaults(void **state)
 {
     (void)state;
@@ -278,8 +291,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_dump_tells),       cmocka_unit_test(what_is_a_dump),
         cmocka_unit_test(components_and_versions), cmocka_unit_test(registers_have_places),
-        cmocka_unit_test(settings_and_defaults),   cmocka_unit_test(fields_have_places),
-        cmocka_unit_test(rules_are_whole),
+        cmocka_unit_test(settings_and_defaults),   cmocka_unit_test(what_can_be_written),
+        cmocka_unit_test(fields_have_places),      cmocka_unit_test(rules_are_whole),
     };
 
     return cmocka_run_group_tests_name("trctl", tests, NULL, NULL);

@@ -58,8 +58,7 @@ enum tw_status tw_trsim_add(struct tw_trsim *sim)
     part->word_size = WORD;
     part->idle = IDLE_EDGES;
     part->pins.allocator = sim->config->allocator;
-    for (uint32_t i = 0; i < TW_TRSIM_REGISTERS; i++)
-        part->legal[i] = tw_trctl_writable(known->type, 4 * i);
+    tw_trctl_writable_all(known->type, part->legal);
     part->registers[TW_TRCTL_IMPL / 4] = 1u | (uint32_t)known->type << 8;
     if (known->type == TW_TRCTL_RAM_SINK)
         part->registers[TW_TRCTL_IMPL / 4] |= HAS_SMEM;
