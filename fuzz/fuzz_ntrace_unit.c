@@ -121,6 +121,7 @@ static void run(const struct tw_ntrace_config *config, char *fields, const uint8
         .has_hcontext = config->id & 8,
         .sparse_times = config->id & 16,
     };
+    const bool has_fields = *fields; /* which are cut into lines */
     struct tw_ntrace_unit *unit;
     struct tw_fault fault;
 
@@ -137,7 +138,7 @@ static void run(const struct tw_ntrace_config *config, char *fields, const uint8
     (void)!tw_ntrace_unit_write_field(unit, "trTeEnable", 0);
     tw_ntrace_unit_flush(unit);
     /* Fields may change what a reader has to know. */
-    if (!*fields)
+    if (!has_fields)
         read_back(&out, config);
     tw_ntrace_unit_free(unit);
 }
