@@ -248,7 +248,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < HEAD_BYTES)
         return 0;
-    if (!is_kept() || !subject.image || memcmp(subject.head, data, HEAD_BYTES) != 0)
+    if (!is_fuzzed() || !subject.image || memcmp(subject.head, data, HEAD_BYTES) != 0)
         make(&subject, data);
     if (!subject.one)
         return 0;

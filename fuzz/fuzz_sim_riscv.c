@@ -7,6 +7,8 @@
 
 #include <trackway/sim.h>
 
+#include "kept.h"
+
 struct run {
     const uint8_t *log;
     size_t log_size;
@@ -68,7 +70,7 @@ static uint64_t run_script(const uint8_t *data, size_t size)
     const struct tw_sim_config config = {
         .size = sizeof config,
         .is_json = size && data[size - 1] & 1,
-        .limit = 1 << 16,
+        .limit = is_fuzzed() ? 1 << 12 : 1 << 16,
         .context = &run,
         .line = put_line,
         .load = load,

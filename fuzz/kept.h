@@ -15,8 +15,9 @@ struct kept {
     void *configs[KEPT], *made[KEPT];
 };
 
-/* Whether what was made for an input is there for others, too: stored inputs begin anew. */
-static inline bool is_kept(void)
+/* Whether millions of inputs wait: what was made for one is there for others, too, and less may be enough.  Stored inputs,
+   run again, begin anew and go all the way. */
+static inline bool is_fuzzed(void)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     return true;
@@ -40,7 +41,7 @@ static inline const void *kept_made(struct kept *kept, void (*init)(void *, cons
         kept->made[hash] = calloc(1, size);
         if (!kept->configs[hash] || !kept->made[hash])
             abort();
-    } else if (is_kept() && memcmp(kept->configs[hash], config, config_size) == 0) {
+    } else if (is_fuzzed() && memcmp(kept->configs[hash], config, config_size) == 0) {
         return kept->made[hash];
     }
     memcpy(kept->configs[hash], config, config_size);
@@ -52,12 +53,7 @@ static inline const void *kept_made(struct kept *kept, void (*init)(void *, cons
    the input says, where millions of others wait. */
 static inline bool goes_through(unsigned part, unsigned parts, unsigned choice)
 {
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    return choice % parts == part;
-#else
-    (void)part, (void)parts, (void)choice;
-    return true;
-#endif
+    return !is_fuzzed() || choice % parts == part;
 }
 
 #endif
