@@ -229,8 +229,11 @@ TW_API size_t tw_etmv4_read_batch(struct tw_etmv4_reader *reader,
 TW_API void tw_etmv4_reader_lost(struct tw_etmv4_reader *reader);
 
 /* A good packet as bytes, the inverse of reading.  *size: room in, bytes written out.
-   TW_E_ARGUMENT: the packet cannot be written so (bad type, value out of range).  TW_E_ROOM: it does
-   not fit, *size is what it takes; 64 bytes are always enough. */
+   TW_E_ARGUMENT: the packet cannot be written so (a type that this configuration has not or that is
+   damage, a value or an address that its form cannot hold).  TW_E_ROOM: it does not fit, *size is what
+   it takes; 64 bytes are always enough.  The writer remembers no packets: what a short form leaves
+   out of an address or a timestamp is for the caller to have sent before.  Flags and widths that type
+   and configuration tell a reader are not looked at. */
 TW_API TW_MUST_USE enum tw_status tw_etmv4_write(struct tw_etmv4_reader *writer, uint8_t *out,
                                                  size_t *size,
                                                  const struct tw_etmv4_packet *packet);

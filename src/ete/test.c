@@ -205,6 +205,7 @@ static void random_address(struct check_random *random, struct tw_etmv4_packet *
     packet->q_type = q_types[check_random_below(random, LENGTH(q_types))];
     if (type == TW_ETMV4_Q)
         packet->sub_isa = packet->q_type == 6 || packet->q_type == 0xb;
+    packet->address &= packet->sub_isa ? ~(uint64_t)1 : ~(uint64_t)3;
     packet->address_bits =
         (uint8_t)(9 - packet->sub_isa + (check_random_below(random, 2) ? 8 : 0));
     packet->q_count = (uint32_t)bits(random, 32);
@@ -461,6 +462,10 @@ static void test_refused(void **state)
         { .base.type = TW_ETMV4_NUM_DS_MKR, .number = 8 },
         { .base.type = TW_ETMV4_UNNUM_DS_MKR, .number = 5 },
         { .base.type = TW_ETMV4_MISPREDICT, .atoms = 1, .atom_count = 2 },
+        { .base.type = TW_ETMV4_MISPREDICT, .atoms = 1, .atom_count = 0 },
+        { .base.type = TW_ETMV4_MISPREDICT, .atoms = 2, .atom_count = 1 },
+        { .base.type = TW_ETMV4_MISPREDICT, .cancel = 1 },
+        { .base.type = TW_ETMV4_CANCEL_F2, .cancel = 2 },
         { .base.type = TW_ETMV4_CANCEL_F3, .cancel = 1 },
         { .base.type = TW_ETMV4_CANCEL_F3, .cancel = 6 },
         { .base.type = TW_ETMV4_CCNT_F1, .count = 1 << 20 },
@@ -472,6 +477,12 @@ static void test_refused(void **state)
         { .base.type = TW_ETMV4_CCNT_F3, .has_commit = true, .commit = 5 },
         { .base.type = TW_ETMV4_COMMIT, .commit = 1, .commit_size = 6 },
         { .base.type = TW_ETMV4_EXCEPT, .exception = 0x400 },
+        { .base.type = TW_ETMV4_EXCEPT, .exception = 1, .interpretation = 4 },
+        { .base.type = TW_ETMV4_EXCEPT, .exception = 1, .is_unknown_address = true },
+        { .base.type = TW_ETMV4_PE_RESET, .exception = 1 },
+        { .base.type = TW_ETMV4_PE_RESET, .is_extended = true },
+        { .base.type = TW_ETMV4_TRANS_FAIL, .exception = 0 },
+        { .base.type = TW_ETMV4_TRANS_FAIL, .exception = 0x18, .fault_pending = true },
         { .base.type = TW_ETMV4_TIMESTAMP, .timestamp_size = 10 },
         { .base.type = TW_ETMV4_TIMESTAMP, .timestamp_has_count = true, .timestamp_count = 1 << 20 },
         { .base.type = TW_ETMV4_TRACE_INFO, .sections = 0x20 },
@@ -479,10 +490,20 @@ static void test_refused(void **state)
         { .base.type = TW_ETMV4_ADDR_MATCH, .match = 3 },
         { .base.type = TW_ETMV4_ADDR_S_IS0, .address_bits = 16 },
         { .base.type = TW_ETMV4_ADDR_S_IS1, .address_bits = 9 },
+        { .base.type = TW_ETMV4_ADDR_S_IS0, .address_bits = 9, .address = 2 },
+        { .base.type = TW_ETMV4_ADDR_S_IS1, .address_bits = 8, .address = 1 },
+        { .base.type = TW_ETMV4_ADDR_L_64IS0, .address = 0x1002 },
+        { .base.type = TW_ETMV4_ADDR_L_32IS1, .address = 0x1001 },
+        { .base.type = TW_ETMV4_ADDR_CTXT_L_32IS0, .address = 0x1001 },
         { .base.type = TW_ETMV4_Q, .q_type = 3 },
+        { .base.type = TW_ETMV4_Q, .q_type = 0xa, .address = 2 },
+        { .base.type = TW_ETMV4_COND_I_F1, .cond_count = 2 },
+        { .base.type = TW_ETMV4_COND_I_F2, .cond_count = 2 },
+        { .base.type = TW_ETMV4_COND_I_F2, .cond_count = 3, .cond_increment = true },
         { .base.type = TW_ETMV4_COND_I_F3, .cond_count = 64 },
         { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 0 },
         { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 1, .result = { 16 } },
+        { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 1, .result_ci = { 2 } },
         { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 1, .result_key = { 8 }, .result_size = { 1 } },
         { .base.type = TW_ETMV4_COND_RES_F2, .result_increment = 3 },
         { .base.type = TW_ETMV4_COND_RES_F2, .result_increment = 1, .token = 3 },
@@ -490,17 +511,20 @@ static void test_refused(void **state)
         { .base.type = TW_ETMV4_COND_RES_F4, .token = 3 },
     };
     /* clang-format on */
-    const struct tw_etmv4_config config = full_config(true, true);
-    struct tw_etmv4_reader reader;
+    /* A configuration that has no such packets refuses any of them. */
+    for (unsigned kind = 0; kind < 4; kind++) {
+        const struct tw_etmv4_config config = full_config(kind & 1, kind >> 1);
+        struct tw_etmv4_reader reader;
 
-    (void)state;
-    tw_etmv4_reader_init(&reader, &config);
-    for (size_t i = 0; i < LENGTH(rows); i++) {
-        uint8_t bytes[TW_ETMV4_PACKET_MAX];
-        size_t size = sizeof bytes;
+        (void)state;
+        tw_etmv4_reader_init(&reader, &config);
+        for (size_t i = 0; i < LENGTH(rows); i++) {
+            uint8_t bytes[TW_ETMV4_PACKET_MAX];
+            size_t size = sizeof bytes;
 
-        check_case("row %zu, %s", i, tw_etmv4_type_name(rows[i].base.type));
-        CHECK_EQ(tw_etmv4_write(&reader, bytes, &size, &rows[i]), TW_E_ARGUMENT);
+            check_case("kind %u, row %zu, %s", kind, i, tw_etmv4_type_name(rows[i].base.type));
+            CHECK_EQ(tw_etmv4_write(&reader, bytes, &size, &rows[i]), TW_E_ARGUMENT);
+        }
     }
 }
 

@@ -97,7 +97,25 @@ static bool put_timestamp(struct tw_writer *out, const struct tw_etmv4_packet *p
                       TW_ETMV4_COUNT20);
 }
 
-static bool put_exception(struct tw_writer *out, const struct tw_etmv4_packet *packet)
+/* ETE tells some exceptions apart by their number, in the short form alone, and may have a byte for their address. */
+static bool is_exception(const struct tw_etmv4_reader *reader,
+                         const struct tw_etmv4_packet *packet, bool is_extended)
+{
+    const bool is_named = reader->setup.is_ete && !is_extended;
+
+    switch (packet->base.type) {
+    case TW_ETMV4_PE_RESET:
+        return is_named && packet->exception == 0;
+    case TW_ETMV4_TRANS_FAIL:
+        return is_named && packet->exception == 0x18;
+    default:
+        return !packet->is_unknown_address &&
+               !(is_named && (packet->exception == 0 || packet->exception == 0x18));
+    }
+}
+
+static bool put_exception(const struct tw_etmv4_reader *reader, struct tw_writer *out,
+                          const struct tw_etmv4_packet *packet)
 {
     const bool is_extended =
         packet->is_extended || packet->exception > 0x1f || packet->fault_pending;
@@ -108,7 +126,15 @@ static bool put_exception(struct tw_writer *out, const struct tw_etmv4_packet *p
         tw_write_u8(out, (uint8_t)(packet->exception >> 5 | packet->fault_pending << 5));
     if (packet->is_unknown_address)
         tw_write_u8(out, 0x70);
-    return packet->exception <= 0x3ff && packet->interpretation <= 3;
+    return packet->exception <= 0x3ff && packet->interpretation <= 3 &&
+           is_exception(reader, packet, is_extended);
+}
+
+/* The configuration alone says whether counts carry a commit. */
+static bool has_its_commit(const struct tw_etmv4_reader *reader,
+                           const struct tw_etmv4_packet *packet)
+{
+    return packet->has_commit != reader->setup.commopt;
 }
 
 static bool put_cycles_1(struct tw_writer *out, const struct tw_etmv4_packet *packet)
@@ -125,8 +151,9 @@ static uint32_t commit_field(const struct tw_etmv4_reader *reader,
 {
     if (!packet->has_commit)
         return packet->commit;
-    return packet->is_from_maximum ? packet->commit - reader->setup.max_spec + 15
-                                   : packet->commit - 1;
+    return packet->is_from_maximum && packet->base.type == TW_ETMV4_CCNT_F2
+               ? packet->commit - reader->setup.max_spec + 15
+               : packet->commit - 1;
 }
 
 static bool put_cond_groups(struct tw_writer *out, const struct tw_etmv4_packet *packet)
@@ -135,7 +162,7 @@ static bool put_cond_groups(struct tw_writer *out, const struct tw_etmv4_packet 
         uint64_t rest = packet->result_key[i] >> 3;
         unsigned left = packet->result_size[i];
 
-        if (packet->result[i] > 0xf || left > 6)
+        if (packet->result[i] > 0xf || packet->result_ci[i] > 1 || left > 6)
             return false;
         if (left == 0)
             for (left = 1; rest >> (7 * (left - 1)); left++)
@@ -157,7 +184,7 @@ static bool put_short(struct tw_writer *out, const struct tw_etmv4_packet *packe
     const unsigned bits = packet->address_bits;
     const uint64_t low = packet->address >> shift;
 
-    if (bits != 7 + shift && bits != 15 + shift)
+    if ((bits != 7 + shift && bits != 15 + shift) || low << shift != packet->address)
         return false;
     if (bits == 7 + shift) {
         tw_write_u8(out, low & 0x7f);
@@ -168,7 +195,7 @@ static bool put_short(struct tw_writer *out, const struct tw_etmv4_packet *packe
     return true;
 }
 
-static void put_long(struct tw_writer *out, const struct tw_etmv4_packet *packet, unsigned form)
+static bool put_long(struct tw_writer *out, const struct tw_etmv4_packet *packet, unsigned form)
 {
     const uint64_t address = packet->address;
 
@@ -180,6 +207,7 @@ static void put_long(struct tw_writer *out, const struct tw_etmv4_packet *packet
         tw_write_u8(out, address >> 9 & 0x7f);
     }
     tw_write_le(out, address >> 16, form & TW_ETMV4_FORM_64 ? 6 : 2);
+    return (address & (form & TW_ETMV4_FORM_IS1 ? 1 : 3)) == 0;
 }
 
 /* Whether an identifier that a packet has needs no more than so many bytes. */
@@ -209,8 +237,8 @@ static bool put_address(const struct tw_etmv4_reader *reader, struct tw_writer *
     tw_write_u8(out, heads[packet->base.type]);
     if (form & TW_ETMV4_FORM_SHORT)
         return put_short(out, packet, form & TW_ETMV4_FORM_IS1);
-    put_long(out, packet, form);
-    return !(form & TW_ETMV4_FORM_CONTEXT) || put_context(reader, out, packet);
+    return put_long(out, packet, form) &&
+           (!(form & TW_ETMV4_FORM_CONTEXT) || put_context(reader, out, packet));
 }
 
 static bool put_q(struct tw_writer *out, const struct tw_etmv4_packet *packet)
@@ -223,7 +251,8 @@ static bool put_q(struct tw_writer *out, const struct tw_etmv4_packet *packet)
         break;
     case 0xa:
     case 0xb:
-        put_long(out, packet, packet->q_type - 0xau);
+        if (!put_long(out, packet, packet->q_type - 0xau))
+            return false;
         break;
     case 0x0:
     case 0x1:
@@ -238,14 +267,16 @@ static bool put_q(struct tw_writer *out, const struct tw_etmv4_packet *packet)
     return put_count32(out, packet->q_count, packet->q_count_size);
 }
 
-/* 0xff: no such pattern. */
+/* 0xff: no such pattern.  Each of the two types cancels as much as its name says. */
 static unsigned mispredict_code(const struct tw_etmv4_packet *packet)
 {
+    if (packet->cancel != (packet->base.type == TW_ETMV4_CANCEL_F2))
+        return 0xff;
     switch (packet->atom_count) {
     case 0:
-        return 0;
+        return packet->atoms == 0 ? 0 : 0xff;
     case 1:
-        return packet->atoms & 1 ? 1 : 3;
+        return packet->atoms == 1 ? 1 : packet->atoms == 0 ? 3 : 0xff;
     case 2:
         return packet->atoms == 3 ? 2 : 0xff;
     default:
@@ -293,7 +324,9 @@ static unsigned single_head(const struct tw_etmv4_reader *reader,
     switch (type) {
     case TW_ETMV4_CCNT_F3:
         code = commit_field(reader, packet);
-        return code <= 3 && packet->count <= 3 ? head | code << 2 | packet->count : 0;
+        return code <= 3 && packet->count <= 3 && has_its_commit(reader, packet)
+                   ? head | code << 2 | packet->count
+                   : 0;
     case TW_ETMV4_NUM_DS_MKR:
         return packet->number <= 7 ? head | packet->number : 0;
     case TW_ETMV4_UNNUM_DS_MKR:
@@ -310,7 +343,9 @@ static unsigned single_head(const struct tw_etmv4_reader *reader,
             return 0;
         return head | code << 1 | packet->atom_count;
     case TW_ETMV4_COND_I_F2:
-        return packet->cond_count == 2 ? 0x42 : packet->cond_increment ? 0x40 : 0x41;
+        if (packet->cond_count == 2)
+            return packet->cond_increment ? 0x42 : 0;
+        return packet->cond_count != 1 ? 0 : packet->cond_increment ? 0x40 : 0x41;
     case TW_ETMV4_COND_RES_F4:
         return packet->token <= 2 ? head | packet->token : 0;
     case TW_ETMV4_COND_RES_F2:
@@ -338,12 +373,12 @@ static bool put_counted(const struct tw_etmv4_reader *reader, struct tw_writer *
         return put_timestamp(out, packet);
     case TW_ETMV4_CCNT_F1:
         tw_write_u8(out, head | packet->is_unknown);
-        return put_cycles_1(out, packet);
+        return has_its_commit(reader, packet) && put_cycles_1(out, packet);
     case TW_ETMV4_CCNT_F2:
         field = commit_field(reader, packet);
         tw_write_u8(out, head | packet->is_from_maximum);
         tw_write_u8(out, (uint8_t)(field << 4 | packet->count));
-        return field <= 0xf && packet->count <= 0xf;
+        return field <= 0xf && packet->count <= 0xf && has_its_commit(reader, packet);
     case TW_ETMV4_COMMIT:
         tw_write_u8(out, head);
         return put_count32(out, packet->commit, packet->commit_size);
@@ -353,7 +388,8 @@ static bool put_counted(const struct tw_etmv4_reader *reader, struct tw_writer *
         return put_count32(out, packet->cancel, packet->commit_size);
     case TW_ETMV4_COND_I_F1:
         tw_write_u8(out, head);
-        return put_count32(out, packet->cond_key, packet->cond_key_size);
+        return packet->cond_count == 1 &&
+               put_count32(out, packet->cond_key, packet->cond_key_size);
     case TW_ETMV4_COND_I_F3:
         field = (uint32_t)packet->cond_count - packet->cond_final;
         tw_write_u8(out, head);
@@ -367,9 +403,8 @@ static bool put_counted(const struct tw_etmv4_reader *reader, struct tw_writer *
         if (packet->result_count - 1u > 1)
             return false;
         tw_write_u8(out,
-                    (uint8_t)((packet->result_count == 2 ? 0x68 : 0x6e) |
-                              (packet->result_ci[0] & 1) |
-                              (packet->result_count == 2 ? packet->result_ci[1] & 1 : 0) << 1));
+                    (uint8_t)((packet->result_count == 2 ? 0x68 : 0x6e) | packet->result_ci[0] |
+                              (packet->result_count == 2 ? packet->result_ci[1] << 1 : 0)));
         return put_cond_groups(out, packet);
     case TW_ETMV4_Q:
         tw_write_u8(out, head | (packet->q_type & 0xf));
@@ -379,7 +414,8 @@ static bool put_counted(const struct tw_etmv4_reader *reader, struct tw_writer *
     }
 }
 
-static bool put_extension(struct tw_writer *out, const struct tw_etmv4_packet *packet)
+static bool put_extension(const struct tw_etmv4_reader *reader, struct tw_writer *out,
+                          const struct tw_etmv4_packet *packet)
 {
     size_t zeros = TW_ETMV4_ASYNC_ZEROS;
 
@@ -387,8 +423,9 @@ static bool put_extension(struct tw_writer *out, const struct tw_etmv4_packet *p
     case TW_ETMV4_ASYNC:
         if (packet->base.size > TW_ETMV4_ASYNC_SIZE)
             zeros = packet->base.size - 1;
-        if (zeros >= TW_ETMV4_ASYNC_LONGEST)
-            return false;
+        if (zeros >= TW_ETMV4_ASYNC_LONGEST ||
+            (reader->setup.is_data_stream && zeros > TW_ETMV4_ASYNC_ZEROS))
+            return false; /* in a data stream more zeros are data */
         while (zeros--)
             tw_write_u8(out, 0);
         tw_write_u8(out, 0x80);
@@ -411,7 +448,7 @@ static bool put_packet(const struct tw_etmv4_reader *reader, struct tw_writer *o
     const uint8_t type = packet->base.type;
     unsigned head;
 
-    if (type >= TW_ETMV4_TYPES)
+    if (type >= TW_ETMV4_TYPES || !reader->has[type])
         return false;
     if (tw_etmv4_forms[type])
         return put_address(reader, out, packet);
@@ -420,7 +457,7 @@ static bool put_packet(const struct tw_etmv4_reader *reader, struct tw_writer *o
     case TW_ETMV4_DISCARD:
     case TW_ETMV4_OVERFLOW:
     case TW_ETMV4_BF_FLUSH:
-        return put_extension(out, packet);
+        return put_extension(reader, out, packet);
     case TW_ETMV4_TRACE_INFO:
         tw_write_u8(out, heads[type]);
         return put_trace_info(out, packet);
@@ -428,7 +465,7 @@ static bool put_packet(const struct tw_etmv4_reader *reader, struct tw_writer *o
     case TW_ETMV4_PE_RESET:
     case TW_ETMV4_TRANS_FAIL:
         tw_write_u8(out, heads[type]);
-        return put_exception(out, packet);
+        return put_exception(reader, out, packet);
     case TW_ETMV4_ITE:
         tw_write_u8(out, heads[type]);
         tw_write_u8(out, packet->value_el & 3);

@@ -259,6 +259,23 @@ void tw_etmv4_header_types(uint8_t types[256], const struct tw_etmv4_setup *setu
         types[head] = rules[index[head]].type;
 }
 
+/* What the configuration has: of a data stream A-sync alone is taken apart. */
+static void fill_has(struct tw_etmv4_reader *reader)
+{
+    const struct tw_etmv4_setup *setup = &reader->setup;
+    bool *has = reader->has;
+
+    has[TW_ETMV4_ASYNC] = true;
+    if (setup->is_data_stream)
+        return;
+    for (unsigned head = 0; head < 256; head++)
+        has[rules[reader->rule[head]].type] = true;
+    has[TW_ETMV4_RESERVED] = has[TW_ETMV4_RESERVED_CFG] = has[TW_ETMV4_EXTENSION] = false;
+    has[TW_ETMV4_DISCARD] = has[TW_ETMV4_OVERFLOW] = true;
+    has[TW_ETMV4_BF_FLUSH] = tw_etmv4_has_flush(setup);
+    has[TW_ETMV4_PE_RESET] = has[TW_ETMV4_TRANS_FAIL] = setup->is_ete;
+}
+
 void tw_etmv4_reader_init(struct tw_etmv4_reader *reader, const struct tw_etmv4_config *config)
 {
     uint8_t claims[256];
@@ -268,6 +285,7 @@ void tw_etmv4_reader_init(struct tw_etmv4_reader *reader, const struct tw_etmv4_
     fill_index(reader->rule, claims, &reader->setup);
     for (unsigned head = 0; head < 256; head++)
         reader->lengths[head] = rules[reader->rule[head]].length;
+    fill_has(reader);
     tw_etmv4_reader_lost(reader);
 }
 

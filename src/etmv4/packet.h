@@ -164,6 +164,7 @@ struct tw_etmv4_reader {
     uint8_t rule[256];   /* row of the rule table for each header */
     /* Of each header: the length of packets that an index passes over; else 0. */
     uint8_t lengths[256];
+    bool has[TW_ETMV4_TYPES]; /* types that can be read, so written, under this configuration */
     struct tw_etmv4_setup setup;
     const struct tw_allocator *allocator;
 };

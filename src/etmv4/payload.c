@@ -107,7 +107,7 @@ void tw_etmv4_read_extension(struct tw_etmv4_reader *reader, struct tw_bytes *in
         out->base.type = TW_ETMV4_OVERFLOW;
         return;
     case 0x07:
-        if (reader->setup.architecture == 81 && reader->setup.version >= 0x45) {
+        if (tw_etmv4_has_flush(&reader->setup)) {
             out->base.type = TW_ETMV4_BF_FLUSH;
             return;
         }

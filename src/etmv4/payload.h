@@ -16,6 +16,12 @@ enum {
 };
 extern const uint8_t tw_etmv4_forms[TW_ETMV4_TYPES];
 
+/* Branch futures are Armv8.1-M's. */
+TW_INLINE bool tw_etmv4_has_flush(const struct tw_etmv4_setup *setup)
+{
+    return setup->architecture == 81 && setup->version >= 0x45;
+}
+
 /* The packet's address is `entry`, which becomes the newest of the history. */
 TW_INLINE void tw_etmv4_take_entry(struct tw_etmv4_reader *reader, struct tw_etmv4_packet *out,
                                    struct tw_etmv4_entry entry)
