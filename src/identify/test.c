@@ -219,6 +219,46 @@ static void what_stays_open_is_named(void **state)
     tw_identified_free(found);
 }
 
+/* Flush markers between the bytes of a source are no bytes of it, nor of another: all of the file is explained. */
+static void markers_are_nobodys(void **state)
+{
+    enum { PIECE = 24 };
+    const struct shown shown = { .times = true, .pages = 1 };
+    const struct tw_framer_config config = { .size = sizeof config,
+                                             .framing = TW_FRAMING_MEMORY };
+    double confidence[2];
+
+    (void)state;
+    for (unsigned is_marked = 0; is_marked < 2; is_marked++) {
+        struct made made = made_new();
+        struct tw_identified *found;
+        struct tw_framer *framer;
+        const uint8_t *bytes;
+        size_t size;
+
+        for (unsigned block = 0; block < BLOCKS; block++)
+            put_block(&made, &shown, block);
+        CHECK_EQ(tw_framer_new(&framer, &config, NULL), TW_OK);
+        for (size_t at = 0; at < made.size; at += PIECE) {
+            size = made.size - at < PIECE ? made.size - at : PIECE;
+            CHECK_EQ(tw_framer_write(framer, 0x10, made.bytes + at, size), TW_OK);
+            if (is_marked)
+                CHECK_EQ(tw_framer_mark(framer, TW_ID_FLUSH, 0), TW_OK);
+        }
+        CHECK_EQ(tw_framer_finish(framer), TW_OK);
+        bytes = tw_framer_output(framer, &size);
+        found = identify(bytes, size);
+        CHECK_EQ(tw_identified_about(found)->framing, TW_FRAMING_MEMORY);
+        CHECK_EQ(tw_identified_about(found)->source_count, 1);
+        CHECK_EQ(tw_identified_about(found)->sources[0].id, 0x10);
+        confidence[is_marked] = tw_identified_about(found)->confidence;
+        tw_identified_free(found);
+        tw_framer_free(framer);
+        made_free(&made);
+    }
+    CHECK(confidence[0] == confidence[1]);
+}
+
 /* ---- no trace ---- */
 
 static void what_is_no_trace_is_named(void **state)
@@ -326,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings_are_what_the_packets_have),
         cmocka_unit_test(what_stays_open_is_named),
+        cmocka_unit_test(markers_are_nobodys),
         cmocka_unit_test(what_is_no_trace_is_named),
         cmocka_unit_test(damage_is_no_seam),
         cmocka_unit_test(a_ring_has_a_seam),

@@ -52,30 +52,31 @@ static const struct row rows[] = {
 
 /* One unit "a.c" in "/src" that covers 0x10000-0x10100: lines 3 at 0x10000, 5 at 0x10010, 9 at
    0x10040, then the end.  In it "outer" at 0x10000-0x10080, and in that "small", inlined at
-   0x10010-0x10040, called in line 42. */
+   0x10010-0x10040, called in line 42.  Line 5 has the discriminator 0x15 of 5 bits, of four copies, the call 0x23 of 12 bits. */
 /* clang-format off */
 static const uint8_t abbrev[] = {
     1, 0x11, 1, 0x03, 0x08, 0x1b, 0x08, 0x10, 0x17, 0x11, 1, 0x12, 7, 0, 0,
     2, 0x2e, 1, 0x03, 0x08, 0x11, 1, 0x12, 7, 0, 0, /* a function */
     3, 0x2e, 0, 0x03, 0x08, 0, 0,                   /* one that is only inlined */
-    4, 0x1d, 0, 0x31, 0x13, 0x11, 1, 0x12, 7, 0x58, 0x0b, 0x59, 0x0b, 0, 0,
+    4, 0x1d, 0, 0x31, 0x13, 0x11, 1, 0x12, 7, 0x58, 0x0b, 0x59, 0x0b, 0xb6, 0x42, 0x0f, 0, 0,
     0,
 };
 static const uint8_t info[] = {
-    0x5c, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, /* length, version 4, abbreviations, address size */
+    0x5e, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, /* length, version 4, abbreviations, address size */
     1, 'a', '.', 'c', 0, '/', 's', 'r', 'c', 0, 0, 0, 0, 0, /* name, folder, lines */
     0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, /* low, size */
     3, 's', 'm', 'a', 'l', 'l', 0, /* at 41 */
     2, 'o', 'u', 't', 'e', 'r', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0,
-    4, 41, 0, 0, 0, 0x10, 0, 1, 0, 0, 0, 0, 0, 0x30, 0, 0, 0, 0, 0, 0, 0, 1, 42,
+    4, 41, 0, 0, 0, 0x10, 0, 1, 0, 0, 0, 0, 0, 0x30, 0, 0, 0, 0, 0, 0, 0, 1, 42, 0xc6, 1,
     0, 0, /* ends of "outer" and of the unit */
 };
 static const uint8_t lines[] = {
-    0x3e, 0, 0, 0, 2, 0, 0x1a, 0, 0, 0, /* length, version 2, header length */
+    0x43, 0, 0, 0, 2, 0, 0x1a, 0, 0, 0, /* length, version 2, header length */
     1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, /* opcode lengths */
     0, 'a', '.', 'c', 0, 0, 0, 0, 0, /* no folders; one file */
     0, 9, 2, 0, 0, 1, 0, 0, 0, 0, 0, /* set address 0x10000 */
     3, 2, 1,                         /* line 3: a row */
+    0, 3, 4, 0xaa, 8,                /* a discriminator */
     2, 0x10, 3, 2, 1,                /* 0x10010, line 5 */
     2, 0x30, 3, 4, 1,                /* 0x10040, line 9 */
     2, 0xc0, 1,                      /* 0x10100 */
@@ -448,7 +449,11 @@ static void finds_inlined_functions(void **state)
         CHECK_TEXT(frames[1].line.file, "/src/a.c");
         CHECK_EQ(tw_symbols_sample_frames(symbols, samples, 2, address), 2);
         CHECK_TEXT(samples[0].function, "small");
-        CHECK(samples[0].has_line && samples[0].copies == 1 && !samples[0].discriminator);
+        CHECK(samples[0].has_line && samples[1].has_line);
+        CHECK_EQ(samples[0].discriminator, 0x15);
+        CHECK_EQ(samples[0].copies, 4);
+        CHECK_EQ(samples[1].discriminator, 0x23);
+        CHECK_EQ(samples[1].copies, 1);
         CHECK_EQ(samples[1].line, cases[i].outer_line); /* no line is told of `outer` itself */
         memset(frames, 0, sizeof frames);
         CHECK_EQ(tw_symbols_frames(symbols, frames, 1, address), 2);

@@ -116,6 +116,90 @@ static void harts_of_ntrace_are_no_ids(void **state)
     close_made(capture);
 }
 
+/* Captures that begin alike are told apart by their sizes, be it by one byte. */
+static void captures_are_told_apart_by_their_sizes(void **state)
+{
+    enum { SIZE = 5000, SIZES = 6 };
+    static const struct tw_capture_source_option source = { .protocol = "ntrace" };
+    static const uint8_t bytes[SIZE + SIZES];
+    const struct tw_run_config config = { .size = sizeof config };
+    uint64_t seen[SIZES];
+
+    (void)state;
+    for (size_t i = 0; i < SIZES; i++) {
+        struct tw_capture *capture = open_made(bytes, SIZE + i, TW_FRAMING_NONE, &source);
+        struct tw_run_stretch stretch;
+        struct tw_run *run;
+
+        check_case("%zu bytes", SIZE + i);
+        CHECK_EQ(tw_run_new(&run, capture, &config, NULL), TW_OK);
+        tw_run_stretch(run, &stretch);
+        CHECK(stretch.is_first && stretch.is_last);
+        seen[i] = stretch.capture;
+        for (size_t k = 0; k < i; k++)
+            CHECK(seen[k] != seen[i]);
+        tw_run_free(run);
+        close_made(capture);
+    }
+}
+
+/* ---- files of perf.data ---- */
+
+/* The file that code is from, and where it lies in it, which goes up with the address. */
+static void check_objects(struct tw_capture *capture, size_t *found)
+{
+    enum { MOST = 200 };
+    const struct tw_run_config config = { .size = sizeof config };
+    struct tw_part part = { .size = sizeof part };
+    size_t asked = 0;
+    struct tw_run *run;
+
+    CHECK_EQ(tw_run_new(&run, capture, &config, NULL), TW_OK);
+    while (asked < MOST && tw_run_next(run, &part) == TW_OK)
+        for (size_t i = 0; part.kind == TW_PART_ELEMENTS && i < part.batch.count; i++) {
+            const struct tw_element *range = &part.batch.elements[i];
+            uint64_t first = UINT64_MAX, second = UINT64_MAX;
+            const char *name;
+
+            if (range->type != TW_ELEMENT_INSTR_RANGE || asked++ > MOST)
+                continue;
+            name = tw_run_object(run, &first, &part, range->start);
+            if (!name)
+                continue;
+            CHECK(first != UINT64_MAX);
+            CHECK_TEXT(tw_run_object(run, NULL, &part, range->start), name);
+            CHECK_TEXT(tw_run_object(run, &second, &part, range->start + range->length - 1),
+                       name);
+            CHECK_EQ(second - first, range->length - 1);
+            ++*found;
+        }
+    tw_run_free(run);
+}
+
+static void code_lies_at_an_offset_of_its_file(void **state)
+{
+    struct runs runs = runs_find();
+    size_t found = 0;
+
+    (void)state;
+    for (size_t i = 0; i < runs.count && found < 1000; i++) {
+        struct tw_capture *capture;
+
+        if (run_open(&capture, &runs.runs[i], NULL, NULL) != TW_OK)
+            continue;
+        check_case("%s", runs.runs[i].path);
+        if (tw_capture_perf(capture))
+            check_objects(capture, &found);
+        tw_capture_free(capture);
+    }
+    free(runs.runs);
+    if (!runs.is_corpus) {
+        print_message("skipped: no perf.data without the corpus\n");
+        skip();
+    }
+    CHECK(found > 0);
+}
+
 /* ---- filters ---- */
 
 static void threads_are_wanted_by_any_of_their_names(void **state)
@@ -309,6 +393,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_stream_is_its_units),
         cmocka_unit_test(harts_of_ntrace_are_no_ids),
+        cmocka_unit_test(captures_are_told_apart_by_their_sizes),
+        cmocka_unit_test(code_lies_at_an_offset_of_its_file),
         cmocka_unit_test(threads_are_wanted_by_any_of_their_names),
         cmocka_unit_test(what_follows_a_loop_is_left),
         cmocka_unit_test(a_buffer_of_nobody_is_nothing),
