@@ -442,75 +442,76 @@ static void test_random_packets(void **state)
 }
 
 /* Values that no bytes can say. */
+/* clang-format off */
+static const struct tw_etmv4_packet refused[] = {
+    { .base.type = TW_ETMV4_TYPES },
+    { .base.type = TW_ETMV4_NOT_SYNC },
+    { .base.type = TW_ETMV4_EXTENSION },
+    { .base.type = TW_ETMV4_RESERVED },
+    { .base.type = TW_ETMV4_DATA },
+    { .base = { .type = TW_ETMV4_ASYNC, .size = 65 } },
+    { .base.type = TW_ETMV4_ATOM_F1, .atoms = 1, .atom_count = 2 },
+    { .base.type = TW_ETMV4_ATOM_F4, .atoms = 3, .atom_count = 4 },
+    { .base.type = TW_ETMV4_ATOM_F6, .atoms = 7, .atom_count = 3 },
+    { .base.type = TW_ETMV4_ATOM_F6, .atoms = 5, .atom_count = 5 },
+    { .base.type = TW_ETMV4_ATOM_F6, .atoms = 0x1ffffff, .atom_count = 25 },
+    { .base.type = TW_ETMV4_EVENT, .number = 0 },
+    { .base.type = TW_ETMV4_EVENT, .number = 16 },
+    { .base.type = TW_ETMV4_NUM_DS_MKR, .number = 8 },
+    { .base.type = TW_ETMV4_UNNUM_DS_MKR, .number = 5 },
+    { .base.type = TW_ETMV4_MISPREDICT, .atoms = 1, .atom_count = 2 },
+    { .base.type = TW_ETMV4_MISPREDICT, .atoms = 1, .atom_count = 0 },
+    { .base.type = TW_ETMV4_MISPREDICT, .atoms = 2, .atom_count = 1 },
+    { .base.type = TW_ETMV4_MISPREDICT, .cancel = 1 },
+    { .base.type = TW_ETMV4_CANCEL_F2, .cancel = 2 },
+    { .base.type = TW_ETMV4_CANCEL_F3, .cancel = 1 },
+    { .base.type = TW_ETMV4_CANCEL_F3, .cancel = 6 },
+    { .base.type = TW_ETMV4_CCNT_F1, .count = 1 << 20 },
+    { .base.type = TW_ETMV4_CCNT_F1, .count = 0x80, .count_size = 1 },
+    { .base.type = TW_ETMV4_CCNT_F2, .count = 16 },
+    { .base.type = TW_ETMV4_CCNT_F2, .commit = 16 },
+    { .base.type = TW_ETMV4_CCNT_F2, .has_commit = true, .commit = 0 },
+    { .base.type = TW_ETMV4_CCNT_F3, .count = 4 },
+    { .base.type = TW_ETMV4_CCNT_F3, .has_commit = true, .commit = 5 },
+    { .base.type = TW_ETMV4_COMMIT, .commit = 1, .commit_size = 6 },
+    { .base.type = TW_ETMV4_EXCEPT, .exception = 0x400 },
+    { .base.type = TW_ETMV4_EXCEPT, .exception = 1, .interpretation = 4 },
+    { .base.type = TW_ETMV4_EXCEPT, .exception = 1, .is_unknown_address = true },
+    { .base.type = TW_ETMV4_PE_RESET, .exception = 1 },
+    { .base.type = TW_ETMV4_PE_RESET, .is_extended = true },
+    { .base.type = TW_ETMV4_TRANS_FAIL, .exception = 0 },
+    { .base.type = TW_ETMV4_TRANS_FAIL, .exception = 0x18, .fault_pending = true },
+    { .base.type = TW_ETMV4_TIMESTAMP, .timestamp_size = 10 },
+    { .base.type = TW_ETMV4_TIMESTAMP, .timestamp_has_count = true, .timestamp_count = 1 << 20 },
+    { .base.type = TW_ETMV4_TRACE_INFO, .sections = 0x20 },
+    { .base.type = TW_ETMV4_TRACE_INFO, .sections = TW_ETMV4_CYCT, .threshold = 0x1000 },
+    { .base.type = TW_ETMV4_ADDR_MATCH, .match = 3 },
+    { .base.type = TW_ETMV4_ADDR_S_IS0, .address_bits = 16 },
+    { .base.type = TW_ETMV4_ADDR_S_IS1, .address_bits = 9 },
+    { .base.type = TW_ETMV4_ADDR_S_IS0, .address_bits = 9, .address = 2 },
+    { .base.type = TW_ETMV4_ADDR_S_IS1, .address_bits = 8, .address = 1 },
+    { .base.type = TW_ETMV4_ADDR_L_64IS0, .address = 0x1002 },
+    { .base.type = TW_ETMV4_ADDR_L_32IS1, .address = 0x1001 },
+    { .base.type = TW_ETMV4_ADDR_CTXT_L_32IS0, .address = 0x1001 },
+    { .base.type = TW_ETMV4_Q, .q_type = 3 },
+    { .base.type = TW_ETMV4_Q, .q_type = 0xa, .address = 2 },
+    { .base.type = TW_ETMV4_COND_I_F1, .cond_count = 2 },
+    { .base.type = TW_ETMV4_COND_I_F2, .cond_count = 2 },
+    { .base.type = TW_ETMV4_COND_I_F2, .cond_count = 3, .cond_increment = true },
+    { .base.type = TW_ETMV4_COND_I_F3, .cond_count = 64 },
+    { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 0 },
+    { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 1, .result = { 16 } },
+    { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 1, .result_ci = { 2 } },
+    { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 1, .result_key = { 8 }, .result_size = { 1 } },
+    { .base.type = TW_ETMV4_COND_RES_F2, .result_increment = 3 },
+    { .base.type = TW_ETMV4_COND_RES_F2, .result_increment = 1, .token = 3 },
+    { .base.type = TW_ETMV4_COND_RES_F3, .tokens = 0x1000 },
+    { .base.type = TW_ETMV4_COND_RES_F4, .token = 3 },
+};
+/* clang-format on */
+
 static void test_refused(void **state)
 {
-    /* clang-format off */
-    static const struct tw_etmv4_packet rows[] = {
-        { .base.type = TW_ETMV4_TYPES },
-        { .base.type = TW_ETMV4_NOT_SYNC },
-        { .base.type = TW_ETMV4_EXTENSION },
-        { .base.type = TW_ETMV4_RESERVED },
-        { .base.type = TW_ETMV4_DATA },
-        { .base = { .type = TW_ETMV4_ASYNC, .size = 65 } },
-        { .base.type = TW_ETMV4_ATOM_F1, .atoms = 1, .atom_count = 2 },
-        { .base.type = TW_ETMV4_ATOM_F4, .atoms = 3, .atom_count = 4 },
-        { .base.type = TW_ETMV4_ATOM_F6, .atoms = 7, .atom_count = 3 },
-        { .base.type = TW_ETMV4_ATOM_F6, .atoms = 5, .atom_count = 5 },
-        { .base.type = TW_ETMV4_ATOM_F6, .atoms = 0x1ffffff, .atom_count = 25 },
-        { .base.type = TW_ETMV4_EVENT, .number = 0 },
-        { .base.type = TW_ETMV4_EVENT, .number = 16 },
-        { .base.type = TW_ETMV4_NUM_DS_MKR, .number = 8 },
-        { .base.type = TW_ETMV4_UNNUM_DS_MKR, .number = 5 },
-        { .base.type = TW_ETMV4_MISPREDICT, .atoms = 1, .atom_count = 2 },
-        { .base.type = TW_ETMV4_MISPREDICT, .atoms = 1, .atom_count = 0 },
-        { .base.type = TW_ETMV4_MISPREDICT, .atoms = 2, .atom_count = 1 },
-        { .base.type = TW_ETMV4_MISPREDICT, .cancel = 1 },
-        { .base.type = TW_ETMV4_CANCEL_F2, .cancel = 2 },
-        { .base.type = TW_ETMV4_CANCEL_F3, .cancel = 1 },
-        { .base.type = TW_ETMV4_CANCEL_F3, .cancel = 6 },
-        { .base.type = TW_ETMV4_CCNT_F1, .count = 1 << 20 },
-        { .base.type = TW_ETMV4_CCNT_F1, .count = 0x80, .count_size = 1 },
-        { .base.type = TW_ETMV4_CCNT_F2, .count = 16 },
-        { .base.type = TW_ETMV4_CCNT_F2, .commit = 16 },
-        { .base.type = TW_ETMV4_CCNT_F2, .has_commit = true, .commit = 0 },
-        { .base.type = TW_ETMV4_CCNT_F3, .count = 4 },
-        { .base.type = TW_ETMV4_CCNT_F3, .has_commit = true, .commit = 5 },
-        { .base.type = TW_ETMV4_COMMIT, .commit = 1, .commit_size = 6 },
-        { .base.type = TW_ETMV4_EXCEPT, .exception = 0x400 },
-        { .base.type = TW_ETMV4_EXCEPT, .exception = 1, .interpretation = 4 },
-        { .base.type = TW_ETMV4_EXCEPT, .exception = 1, .is_unknown_address = true },
-        { .base.type = TW_ETMV4_PE_RESET, .exception = 1 },
-        { .base.type = TW_ETMV4_PE_RESET, .is_extended = true },
-        { .base.type = TW_ETMV4_TRANS_FAIL, .exception = 0 },
-        { .base.type = TW_ETMV4_TRANS_FAIL, .exception = 0x18, .fault_pending = true },
-        { .base.type = TW_ETMV4_TIMESTAMP, .timestamp_size = 10 },
-        { .base.type = TW_ETMV4_TIMESTAMP, .timestamp_has_count = true, .timestamp_count = 1 << 20 },
-        { .base.type = TW_ETMV4_TRACE_INFO, .sections = 0x20 },
-        { .base.type = TW_ETMV4_TRACE_INFO, .sections = TW_ETMV4_CYCT, .threshold = 0x1000 },
-        { .base.type = TW_ETMV4_ADDR_MATCH, .match = 3 },
-        { .base.type = TW_ETMV4_ADDR_S_IS0, .address_bits = 16 },
-        { .base.type = TW_ETMV4_ADDR_S_IS1, .address_bits = 9 },
-        { .base.type = TW_ETMV4_ADDR_S_IS0, .address_bits = 9, .address = 2 },
-        { .base.type = TW_ETMV4_ADDR_S_IS1, .address_bits = 8, .address = 1 },
-        { .base.type = TW_ETMV4_ADDR_L_64IS0, .address = 0x1002 },
-        { .base.type = TW_ETMV4_ADDR_L_32IS1, .address = 0x1001 },
-        { .base.type = TW_ETMV4_ADDR_CTXT_L_32IS0, .address = 0x1001 },
-        { .base.type = TW_ETMV4_Q, .q_type = 3 },
-        { .base.type = TW_ETMV4_Q, .q_type = 0xa, .address = 2 },
-        { .base.type = TW_ETMV4_COND_I_F1, .cond_count = 2 },
-        { .base.type = TW_ETMV4_COND_I_F2, .cond_count = 2 },
-        { .base.type = TW_ETMV4_COND_I_F2, .cond_count = 3, .cond_increment = true },
-        { .base.type = TW_ETMV4_COND_I_F3, .cond_count = 64 },
-        { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 0 },
-        { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 1, .result = { 16 } },
-        { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 1, .result_ci = { 2 } },
-        { .base.type = TW_ETMV4_COND_RES_F1, .result_count = 1, .result_key = { 8 }, .result_size = { 1 } },
-        { .base.type = TW_ETMV4_COND_RES_F2, .result_increment = 3 },
-        { .base.type = TW_ETMV4_COND_RES_F2, .result_increment = 1, .token = 3 },
-        { .base.type = TW_ETMV4_COND_RES_F3, .tokens = 0x1000 },
-        { .base.type = TW_ETMV4_COND_RES_F4, .token = 3 },
-    };
-    /* clang-format on */
     /* A configuration that has no such packets refuses any of them. */
     for (unsigned kind = 0; kind < 4; kind++) {
         const struct tw_etmv4_config config = full_config(kind & 1, kind >> 1);
@@ -518,12 +519,13 @@ static void test_refused(void **state)
 
         (void)state;
         tw_etmv4_reader_init(&reader, &config);
-        for (size_t i = 0; i < LENGTH(rows); i++) {
+        for (size_t i = 0; i < LENGTH(refused); i++) {
             uint8_t bytes[TW_ETMV4_PACKET_MAX];
             size_t size = sizeof bytes;
 
-            check_case("kind %u, row %zu, %s", kind, i, tw_etmv4_type_name(rows[i].base.type));
-            CHECK_EQ(tw_etmv4_write(&reader, bytes, &size, &rows[i]), TW_E_ARGUMENT);
+            check_case("kind %u, row %zu, %s", kind, i,
+                       tw_etmv4_type_name(refused[i].base.type));
+            CHECK_EQ(tw_etmv4_write(&reader, bytes, &size, &refused[i]), TW_E_ARGUMENT);
         }
     }
 }

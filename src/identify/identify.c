@@ -116,7 +116,9 @@ static void tell_open(struct tw_identified *answer, const struct tw_trial *trial
                 tw_text_format(&text, "%s%" PRIu64, count++ ? "|" : "", dial->values[choice]);
         }
     }
-    if (text.size && !text.failed)
+    if (text.failed)
+        answer->no_memory = true;
+    else
         tw_answer_evidence(answer,
                            "these fit as well, and read other packets: %s; the program tells "
                            "them apart (--image)",

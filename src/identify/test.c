@@ -10,6 +10,8 @@
 #include <trackway/etmv4.h>
 #include <trackway/identify.h>
 
+#include "failing.h"
+
 /* ---- ETMv4 that is made here ---- */
 
 enum { ROOM = 1 << 20, BLOCKS = 40, ATOMS = 60 };
@@ -192,21 +194,28 @@ static void settings_are_what_the_packets_have(void **state)
     }
 }
 
+enum { PACKETS = 300, OPEN_SIZE = 10 + 2 * PACKETS };
+
 /* One E-Trace synchronization, then branches alone: many a width of fields explains them. */
-static void what_stays_open_is_named(void **state)
+static void fill_open(uint8_t bytes[OPEN_SIZE])
 {
-    enum { PACKETS = 300 };
     static const uint8_t start[] = {
         0x41, 0x1f, 0x43, 0x93, 0x47, 0x42, 0x43, 0x99, 0x1d, 0x9e
     };
-    uint8_t bytes[sizeof start + 2 * PACKETS];
+
+    memcpy(bytes, start, sizeof start);
+    for (size_t i = 0; i < PACKETS; i++)
+        memcpy(bytes + sizeof start + 2 * i, "\x41\x05", 2);
+}
+
+static void what_stays_open_is_named(void **state)
+{
+    uint8_t bytes[OPEN_SIZE];
     struct tw_identified *found;
     const struct tw_identity *about;
 
     (void)state;
-    memcpy(bytes, start, sizeof start);
-    for (size_t i = 0; i < PACKETS; i++)
-        memcpy(bytes + sizeof start + 2 * i, "\x41\x05", 2);
+    fill_open(bytes);
     found = identify(bytes, sizeof bytes);
     about = tw_identified_about(found);
     CHECK_EQ(about->source_count, 1);
@@ -217,6 +226,49 @@ static void what_stays_open_is_named(void **state)
                "notime_p=0; the program tells them apart (--image)");
     CHECK(about->confidence < TW_IDENTITY_CERTAIN);
     tw_identified_free(found);
+}
+
+static void check_same(const struct tw_identity *got, const struct tw_identity *want)
+{
+    CHECK_TEXT(got->what, want->what);
+    CHECK(got->confidence == want->confidence);
+    CHECK_TEXT(got->command, want->command);
+    CHECK_EQ(got->source_count, want->source_count);
+    CHECK_TEXT(got->sources[0].config, want->sources[0].config);
+    CHECK_EQ(got->evidence_count, want->evidence_count);
+    for (size_t i = 0; i < got->evidence_count; i++)
+        CHECK_TEXT(got->evidence[i], want->evidence[i]);
+}
+
+/* Without memory for once: an error, or the same answer. */
+static void without_memory_nothing_is_left_out(void **state)
+{
+    uint8_t bytes[OPEN_SIZE];
+    struct tw_identified *whole;
+    enum tw_status status = TW_E_MEMORY;
+    bool has_failed = true;
+
+    (void)state;
+    fill_open(bytes);
+    whole = identify(bytes, sizeof bytes);
+    for (size_t limit = 0; has_failed; limit++) {
+        struct failing failing = { .left = limit, .is_once = true };
+        const struct tw_allocator allocator = { failing_resize, &failing };
+        const struct tw_identify_options options = { .size = sizeof options,
+                                                     .allocator = &allocator };
+        struct tw_identified *found = NULL;
+
+        check_case("%zu requests", limit);
+        status = tw_identify_bytes(&found, bytes, sizeof bytes, "x", &options, NULL);
+        has_failed = failing.left == SIZE_MAX;
+        CHECK(status == TW_OK || (status == TW_E_MEMORY && !found));
+        if (found)
+            check_same(tw_identified_about(found), tw_identified_about(whole));
+        tw_identified_free(found);
+        CHECK_EQ(failing.live, 0);
+    }
+    CHECK_EQ(status, TW_OK);
+    tw_identified_free(whole);
 }
 
 /* Flush markers between the bytes of a source are no bytes of it, nor of another: all of the file is explained. */
@@ -366,6 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings_are_what_the_packets_have),
         cmocka_unit_test(what_stays_open_is_named),
+        cmocka_unit_test(without_memory_nothing_is_left_out),
         cmocka_unit_test(markers_are_nobodys),
         cmocka_unit_test(what_is_no_trace_is_named),
         cmocka_unit_test(damage_is_no_seam),

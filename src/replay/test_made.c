@@ -89,7 +89,7 @@ static void endless_loops_are_not_counted(void **state)
 
 /* ---- two buffers ---- */
 
-static const char folder[] = "test_replay_made";
+static const char folder[] = "two-buffers";
 
 static void write_file(const char *name, const void *bytes, size_t size)
 {
@@ -186,7 +186,7 @@ static void count_executed(struct tw_capture *capture, uint64_t counts[2])
 /* Steps from the first instruction of a thread to its end: all that its own buffer holds. */
 static void each_thread_has_its_own_buffer(void **state)
 {
-    const struct run run = { .path = "test_replay_made" };
+    const struct run run = { .path = "two-buffers" };
     const struct tw_run_config how = { .size = sizeof how, .threads = 1 };
     const struct tw_replay_config config = { .size = sizeof config, .run = &how };
     uint64_t counts[2] = { 0 };
