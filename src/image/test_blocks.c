@@ -133,9 +133,18 @@ static void check_block(struct tw_blocks *blocks, const struct program *program,
 static struct tw_image *make_program(struct program *program, struct check_random *random,
                                      uint8_t isa)
 {
-    static const uint8_t plain[3][4] = { [TW_ISA_A32] = { 0x00, 0x00, 0xa0, 0xe1 },
-                                         [TW_ISA_T32] = { 0x00, 0xbf, 0x00, 0xbf },
-                                         [TW_ISA_A64] = { 0x1f, 0x20, 0x03, 0xd5 } };
+    /* Nothing at all, and what only some trace units take for a waypoint: WFI, DSB. */
+    static const uint8_t plain[3][3][4] = {
+        [TW_ISA_A32] = { { 0, 0, 0xa0, 0xe1 },
+                         { 3, 0xf0, 0x20, 0xe3 },
+                         { 0x4f, 0xf0, 0x7f, 0xf5 } },
+        [TW_ISA_T32] = { { 0, 0xbf, 0, 0xbf },
+                         { 0x30, 0xbf, 0, 0xbf },
+                         { 0xbf, 0xf3, 0x4f, 0x8f } },
+        [TW_ISA_A64] = { { 0x1f, 0x20, 3, 0xd5 },
+                         { 0x7f, 0x20, 3, 0xd5 },
+                         { 0x9f, 0x3f, 3, 0xd5 } },
+    };
     const uint64_t rarity = check_random_below(random, 2) ? 1 : 300;
     struct tw_image *image;
     size_t at = 0;
@@ -144,7 +153,10 @@ static struct tw_image *make_program(struct program *program, struct check_rando
     memset(program->is_there, 0, sizeof program->is_there);
     for (size_t i = 0; i < SIZE; i += 4)
         if (check_random_below(random, rarity))
-            memcpy(program->bytes + i, plain[isa], 4);
+            memcpy(program->bytes + i,
+                   plain[isa]
+                        [check_random_below(random, 6) ? 0 : 1 + check_random_below(random, 2)],
+                   4);
     CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
     while (at < SIZE - 2) {
         const size_t length = 2 * (size_t)(1 + check_random_below(random, (SIZE - at) / 2 - 1));

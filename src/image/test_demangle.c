@@ -23,6 +23,9 @@ static const struct {
     { "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad" },
     { "_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
       "<Test + 'static as foo::Bar<Test>>::bar" },
+    { "_ZN4core3ops40call_once$u7b$$u7b$vtable.shim$u7d$$u7d$17h0123456789abcdefE",
+      "core::ops::call_once{{vtable.shim}}" },
+    { "_ZN18a$u7e$b$u1f$c$u7f$17h0123456789abcdefE", "a~b$u1f$c$u7f$" }, /* nothing that a terminal obeys */
     { "_ZN3foo17h0123456789abcdezE", "foo::h0123456789abcdez" }, /* no hash */
     /* ... and the newer one */
     { "_RNvCskwGfYPst2Cb_3foo16example_function", "foo::example_function" },

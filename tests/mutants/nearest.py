@@ -110,7 +110,7 @@ FILES = {
     "analysis/(stat)": ["cli:output_cases !interrupt", "cli:listing_cases"],
     "analysis/(builds|sav|load|merge)": ["cli:saved_cases", "cli:shard_cases"],
     "capture/perf": ["cli:perf_cases", "cli:missing_cases"],
-    "image/symbols": ["cli:inline_cases", "cli:loop_cases", "cli:profile_table_cases"],
+    "image/symbols": ["cli:inline_cases", "cli:module_cases", "cli:loop_cases", "cli:profile_table_cases"],
     "tree/bits": ["cli:bits_cases"],
 }
 OTHER = DECODING  # of a folder that has no row yet
