@@ -290,7 +290,6 @@ int main(int word_count, char **words)
                        : word_count > 1 && strcmp(words[1], "full") == 0 ? 1024
                                                                          : 64;
 
-    bench_keep_memory();
     (void)puts("# threads: wall clock of one thread by that of so many");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         measure(cases[i].subject, cases[i].result);
