@@ -98,12 +98,14 @@ TW_INLINE void fast_packets(struct tw_stage *stage, const unsigned has_cycles)
     const struct tw_etmv3_atoms *table = decoder->reader.atoms;
     struct tw_follow *follow = stage->follow;
     const struct tw_block *blocks;
+    const uint32_t *links;
     struct tw_element *out = stage->out, *waiting = decoder->waiting;
     uint32_t place;
 
     find_place(follow);
     place = follow->at;
     blocks = follow->blocks->blocks; /* where it lies now */
+    links = follow->blocks->links;
     while (stage->at < stage->end && stage->limit - out >= TW_ETMV3_STRETCH_ROOM) {
         const uint8_t *at = stage->at;
         uint64_t index;
@@ -141,10 +143,11 @@ TW_INLINE void fast_packets(struct tw_stage *stage, const unsigned has_cycles)
                 out->range_cycles = cycles;
                 cycles = atoms->other_cycles;
                 waiting = out++;
-                place = blocks[place].next[taken];
+                place = links[2 * place + taken];
                 if (TW_UNLIKELY(!tw_block_is_plain(place))) {
                     place = follow_link(follow, place, from, taken);
                     blocks = follow->blocks->blocks;
+                    links = follow->blocks->links;
                     if (!tw_block_is_plain(place) && (left > 1 || follow->error)) {
                         left--;
                         goto broken;
@@ -168,6 +171,7 @@ TW_INLINE void fast_packets(struct tw_stage *stage, const unsigned has_cycles)
             find_place(follow);
             place = follow->at;
             blocks = follow->blocks->blocks;
+            links = follow->blocks->links;
         }
         continue;
     broken: /* some of the header's atoms are not done */

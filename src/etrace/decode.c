@@ -295,4 +295,5 @@ void tw_etrace_code_config(struct tw_code_config *code, const void *config)
     code->rv.x1_links_only = typed->x1_links_only;
     code->rv.jvt_base = typed->jvt;
     code->links_are_special = typed->return_stack_size || typed->call_counter_size;
+    code->has_decides = true;
 }

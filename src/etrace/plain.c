@@ -92,7 +92,7 @@ TW_INLINE bool is_reported(const struct tw_etrace_decoder *decoder,
     const uint32_t options = decoder->codec.options;
     const struct tw_block_more *more = &space->more[from];
 
-    if (space->blocks[from].next[1] == TW_NEXT_NEEDED &&
+    if (space->links[2 * from + 1] == TW_NEXT_NEEDED &&
         !(options & (TW_ETRACE_IMPLICIT_RETURN | TW_ETRACE_SIJUMP)))
         return true; /* mostly so, and nothing else needs to be looked at */
     return more->is_indirect && !tw_etrace_is_sequential(decoder, more) &&
@@ -179,31 +179,38 @@ struct stretch {
 
 /* Blocks up to the last outcome, or one that is not plain, or `stop`: by far most of what is written, so all is in
    registers. */
-static TW_NOINLINE void write_some(struct stretch *stretch, const struct tw_block *blocks,
+static TW_NOINLINE void write_some(struct stretch *stretch, const struct tw_blocks *space,
                                    struct tw_element *stop, uint64_t index)
 {
-    const struct tw_block *block = &blocks[stretch->at];
+    const struct tw_block *const blocks = space->blocks;
+    const uint32_t *const links = space->links;
+    const uint8_t *const decides = space->decides;
     struct tw_element *out = stretch->out;
     uint64_t outcomes = stretch->outcomes;
+    uint32_t at = stretch->at;
 
     while (outcomes >= TWO && out < stop) {
+        const struct tw_block *block = &blocks[at];
         /* A jump's two links are the same: where to go does not wait for the flags.  They say that it is taken. */
-        const uint32_t next = block->next[outcomes & 1];
+        const uint32_t next = links[2 * at + (outcomes & 1)];
 
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
             break;
         tw_follow_emit(out++, block, outcomes & 1, index);
-        outcomes >>= block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
-        block = &blocks[next];
+        outcomes >>= decides[at];
+        at = next;
     }
-    *stretch = (struct stretch){ out, outcomes, (uint32_t)(block - blocks) };
+    *stretch = (struct stretch){ out, outcomes, at };
 }
 
 /* The same where branches are predicted; tw_etrace_prediction with its parts at hand, which storing a byte would lose. */
-static TW_NOINLINE void learn_some(struct stretch *stretch, const struct tw_block *blocks,
+static TW_NOINLINE void learn_some(struct stretch *stretch, const struct tw_blocks *space,
                                    struct tw_element *stop, uint64_t index,
                                    struct tw_etrace_decoder *decoder)
 {
+    const struct tw_block *const blocks = space->blocks;
+    const uint32_t *const links = space->links;
+    const uint8_t *const decides = space->decides;
     const unsigned shift = decoder->codec.shape.lsb;
     const uint32_t mask = (1u << decoder->codec.shape.bpred_size) - 1;
     struct tw_element *out = stretch->out;
@@ -212,8 +219,8 @@ static TW_NOINLINE void learn_some(struct stretch *stretch, const struct tw_bloc
 
     while (outcomes >= TWO && out < stop) {
         const struct tw_block *block = &blocks[at];
-        const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
-        const uint32_t next = block->next[outcomes & 1];
+        const uint32_t branches = decides[at];
+        const uint32_t next = links[2 * at + (outcomes & 1)];
         const uint32_t pc = (uint32_t)(tw_etrace_last_pc(block) >> shift) & mask;
 
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
@@ -256,9 +263,9 @@ TW_INLINE bool write_way(struct way *way)
     if (TW_UNLIKELY(way->hops >= TW_ETRACE_WAY))
         return false;
     if (way->learner)
-        learn_some(&stretch, way->blocks, way->stop, way->index, way->learner);
+        learn_some(&stretch, way->space, way->stop, way->index, way->learner);
     else
-        write_some(&stretch, way->blocks, way->stop, way->index);
+        write_some(&stretch, way->space, way->stop, way->index);
     way->out = stretch.out;
     way->hops = tw_etrace_hops_after(way->hops, first, way->out);
     way->outcomes = stretch.outcomes;
@@ -286,7 +293,7 @@ TW_INLINE bool pass_outcomes(struct tw_stage *stage, struct way *way)
             return false;
         block = &way->blocks[way->at];
         branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
-        next = block->next[way->outcomes & 1];
+        next = way->space->links[2 * way->at + (way->outcomes & 1)];
         if (tw_block_is_plain(next)) {
             leave(way, next, (way->outcomes & 1) | (branches ^ 1));
             pass_branch(way, block, branches);
@@ -364,7 +371,7 @@ TW_INLINE enum passed pass_jump(struct tw_stage *stage, struct way *way, uint32_
     struct tw_etrace_decoder *decoder = stage->decoder;
     const uint32_t from = way->at;
     const bool is_told =
-        (way->is_bare && way->blocks[from].next[1] == TW_NEXT_NEEDED) || /* mostly */
+        (way->is_bare && way->space->links[2 * from + 1] == TW_NEXT_NEEDED) || /* mostly */
         is_reported(decoder, way->space, from);
 
     if (TW_UNLIKELY(!is_told)) {
@@ -395,7 +402,7 @@ TW_INLINE bool pass_rest(struct tw_stage *stage, struct way *way,
         const struct tw_block *block = &way->blocks[way->at];
         const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
         const uint32_t taken = (way->outcomes & 1) | (branches ^ 1);
-        const uint32_t next = block->next[taken];
+        const uint32_t next = way->space->links[2 * way->at + taken];
 
         if (TW_UNLIKELY(may_come_by && address - block->start < block->length &&
                         *reach != ALL && (address != block->start || *reach == NOTHING)))

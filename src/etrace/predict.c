@@ -64,13 +64,14 @@ static void pass(struct tw_stage *stage, struct way *way)
 {
     struct tw_etrace_decoder *const decoder = stage->decoder;
     const struct tw_block *const blocks = stage->follow->blocks->blocks;
+    const uint32_t *const links = stage->follow->blocks->links;
 
     while (way->left && way->out < way->stop) {
         const struct tw_block *block = &blocks[way->at];
         const bool is_branch = tw_etrace_is_conditional(block);
         const uint64_t pc = tw_etrace_last_pc(block);
         const bool is_taken = !is_branch || *tw_etrace_prediction(decoder, pc) & 2;
-        const uint32_t next = block->next[is_taken];
+        const uint32_t next = links[2 * way->at + is_taken];
 
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
             break;

@@ -77,7 +77,7 @@ static uint32_t link_jump(struct tw_stage *stage, uint32_t from)
     const uint32_t next = tw_blocks_link(blocks, from, 1);
 
     if (epoch == stage->follow->code->epoch)
-        blocks->blocks[from].next[0] = next;
+        blocks->links[2 * from] = next;
     return next;
 }
 
@@ -94,7 +94,7 @@ static uint32_t jump_target(struct tw_stage *stage, bool *is_reported)
 
     *is_reported = false;
     if (!more->is_indirect) {
-        next = block->next[1];
+        next = stage->follow->blocks->links[2 * from + 1];
         if (next == TW_NEXT_UNKNOWN)
             next = link_jump(stage, from);
         else if (next < TW_BLOCK_FIRST)
@@ -150,7 +150,7 @@ static enum tw_etrace_walk leave(struct tw_stage *stage)
     }
     tw_etrace_emit_rest(stage, is_taken);
     if (tw_etrace_is_conditional(block)) {
-        next = block->next[is_taken];
+        next = stage->follow->blocks->links[2 * from + is_taken];
         if (next < TW_BLOCK_FIRST)
             next = tw_blocks_link(stage->follow->blocks, from, is_taken);
     } else {
@@ -240,6 +240,7 @@ static uint32_t look_ahead(struct tw_stage *stage)
     const struct tw_block_more *more = tw_etrace_more(stage);
     const uint32_t from = decoder->place.at;
     unsigned taken = 1;
+    uint32_t next;
 
     if (tw_etrace_is_conditional(block)) {
         taken = !(decoder->map & 1);
@@ -249,9 +250,10 @@ static uint32_t look_ahead(struct tw_stage *stage)
                (more->is_link && (decoder->codec.options & TW_ETRACE_IMPLICIT_RETURN))) {
         return 0;
     }
-    if (block->next[taken] >= TW_BLOCK_FIRST)
-        return block->next[taken];
-    if (block->next[taken] != TW_NEXT_UNKNOWN)
+    next = stage->follow->blocks->links[2 * from + taken];
+    if (next >= TW_BLOCK_FIRST)
+        return next;
+    if (next != TW_NEXT_UNKNOWN)
         return tw_blocks_target(stage->follow->blocks, from);
     return tw_etrace_is_conditional(block) ? tw_blocks_link(stage->follow->blocks, from, taken)
                                            : link_jump(stage, from);

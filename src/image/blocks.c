@@ -110,11 +110,23 @@ static bool grow_room(struct tw_blocks *blocks)
     const struct tw_code *code = blocks->code;
     struct tw_block *larger = blocks->blocks == code->no_blocks ? NULL : blocks->blocks;
     struct tw_block_more *larger_more = blocks->more == code->no_more ? NULL : blocks->more;
+    uint32_t *larger_links = blocks->links == code->no_links ? NULL : blocks->links;
 
     larger = tw_take_more(allocator, larger, room * sizeof *larger);
     if (!larger)
         return false;
     blocks->blocks = larger;
+    larger_links = tw_take_more(allocator, larger_links, 2 * room * sizeof *larger_links);
+    if (!larger_links)
+        return false;
+    blocks->links = larger_links;
+    if (code->config.has_decides) {
+        uint8_t *larger_decides = tw_take_more(allocator, blocks->decides, room);
+
+        if (!larger_decides)
+            return false;
+        blocks->decides = larger_decides;
+    }
     larger_more = tw_take_more(allocator, larger_more, room * sizeof *larger_more);
     if (!larger_more)
         return false;
@@ -252,7 +264,7 @@ uint32_t tw_blocks_link(struct tw_blocks *blocks, uint32_t block, unsigned taken
         found = find_other(blocks, tw_code_wrap(after, from->isa), from->isa,
                            (uint8_t)more->it_remaining);
     if (TW_LIKELY(epoch == blocks->code->epoch && found)) /* else `block` is no more */
-        blocks->blocks[block].next[taken] = found;
+        blocks->links[2 * block + taken] = found;
     return found;
 }
 
@@ -264,6 +276,7 @@ static void init_space(struct tw_blocks *blocks, struct tw_code *code,
     blocks->code = code;
     blocks->checkpoints.allocator = code->config.allocator;
     blocks->blocks = code->no_blocks;
+    blocks->links = code->no_links;
     blocks->more = code->no_more;
     blocks->count = TW_BLOCK_FIRST;
     blocks->slots = blocks->no_slots;
@@ -304,6 +317,9 @@ void tw_code_free(struct tw_code *code)
 
         if (blocks->blocks != code->no_blocks)
             tw_give(allocator, blocks->blocks);
+        if (blocks->links != code->no_links)
+            tw_give(allocator, blocks->links);
+        tw_give(allocator, blocks->decides);
         if (blocks->more != code->no_more)
             tw_give(allocator, blocks->more);
         if (blocks->slots != blocks->no_slots)

@@ -31,7 +31,8 @@ TW_INLINE bool tw_block_is_plain(uint32_t position)
     return (int32_t)position >= TW_BLOCK_FIRST;
 }
 
-/* The hot half: the first 24 bytes are those of the range element, ready to copy. */
+/* What is written of a block: the range element but for its index, ready to copy.  Where its ways lead lies apart
+   (tw_blocks.links): whoever follows the program waits for that alone, and that of eight blocks is a line of cache. */
 struct tw_block {
     uint64_t start;
     uint32_t length;
@@ -41,7 +42,6 @@ struct tw_block {
     uint8_t flags;
     uint8_t isa;
     uint8_t last;
-    uint32_t next[2]; /* when the waypoint was not taken, and when it was */
 };
 
 /* Where two members lie in eight bytes that are taken at once: the first 32 bits, and `flags` behind `count`. */
@@ -76,7 +76,6 @@ TW_INLINE void tw_block_fill(struct tw_block *out, const struct tw_block *like, 
     memcpy(&tail, &like->count, 8);
     tail |= (uint64_t)count << TW_BLOCK_FIRST_BITS;
     memcpy(&out->count, &tail, 8);
-    memcpy(out->next, like->next, 8);
 }
 
 /* It ends with an indirect branch; with a call. */
@@ -150,6 +149,7 @@ struct tw_code_config {
     bool ignores_it;          /* T32: only what an encoding says itself makes it conditional */
     bool single_steps;        /* each instruction is a block of its own ... */
     bool has_transfers;       /* ... and its loads and stores are wanted */
+    bool has_decides;         /* RISC-V: the trace tells of conditional branches alone */
     tw_classify_fn *classify; /* of the caller; or NULL */
     void *classify_context;
     uint32_t classify_isas; /* that it is asked of: bits 1 << enum tw_isa */
@@ -172,6 +172,8 @@ struct tw_window {
 /* The blocks of one address space. */
 struct tw_blocks {
     struct tw_block *blocks; /* from index TW_BLOCK_FIRST on */
+    uint32_t *links;         /* by way, which is block * 2 + taken: the block that comes next */
+    uint8_t *decides; /* by block, where config.has_decides: it ends in a conditional branch */
     struct tw_block_more *more;
     uint32_t *slots; /* slot_room of them */
     size_t slot_room;
@@ -198,7 +200,8 @@ struct tw_blocks {
 
 /* What blocks of A64 have in common that end in instructions of one row (isa/row.h). */
 struct tw_block_ending {
-    struct tw_block block;     /* without start, length and count */
+    struct tw_block block; /* without start, length and count */
+    uint32_t links[2];
     struct tw_block_more more; /* without target */
     const struct tw_isa_row *row;
     bool is_waypoint, is_direct;
@@ -226,6 +229,7 @@ struct tw_code {
     struct tw_block_ending endings[TW_BLOCK_ENDINGS]; /* build_a64.h: by the row's address */
     /* What spaces without blocks show for the indices that are none. */
     struct tw_block no_blocks[TW_BLOCK_FIRST];
+    uint32_t no_links[2 * TW_BLOCK_FIRST];
     struct tw_block_more no_more[TW_BLOCK_FIRST];
 };
 

@@ -404,7 +404,9 @@ uint32_t tw_block_build(struct tw_blocks *blocks, uint32_t number, uint64_t addr
     if (is_rv(isa) && more->end == TW_BLOCK_WAYPOINT &&
         !(block->flags & TW_RANGE_CONDITIONAL)) /* no outcome tells of it: it is taken */
         block->flags |= TW_RANGE_EXECUTED;
-    tw_block_set_links(block, more, &blocks->code->config);
+    tw_block_set_links(&blocks->links[2 * (size_t)number], block, more, &blocks->code->config);
+    if (blocks->decides)
+        blocks->decides[number] = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
     return more->end == TW_BLOCK_WAYPOINT ? number : number | TW_BLOCK_BROKEN;
 }
 
@@ -419,7 +421,7 @@ void tw_block_make_ending(struct tw_block_ending *ending, const struct tw_code *
     ending->block.isa = TW_ISA_A64;
     tw_block_set_last(&ending->block, &instruction);
     tw_block_set_end(&ending->more, &instruction);
-    tw_block_set_links(&ending->block, &ending->more, &code->config);
+    tw_block_set_links(ending->links, &ending->block, &ending->more, &code->config);
     ending->more.target = 0; /* each has its own */
     ending->is_waypoint = instruction.is_waypoint;
     ending->is_direct = instruction.kind == TW_FLOW_BRANCH;

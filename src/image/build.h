@@ -86,18 +86,19 @@ TW_INLINE void tw_block_set_end(struct tw_block_more *more,
 }
 
 /* The links of a block that is done, before any has been followed. */
-TW_INLINE void tw_block_set_links(struct tw_block *block, const struct tw_block_more *more,
+TW_INLINE void tw_block_set_links(uint32_t *links, const struct tw_block *block,
+                                  const struct tw_block_more *more,
                                   const struct tw_code_config *config)
 {
-    block->next[0] = block->next[1] = TW_NEXT_UNKNOWN;
+    links[0] = links[1] = TW_NEXT_UNKNOWN;
     if (more->is_indirect)
-        block->next[1] = TW_NEXT_NEEDED;
+        links[1] = TW_NEXT_NEEDED;
     if ((config->links_are_special && more->is_link) ||
         (config->exception_returns_are_special && more->is_exception_return))
-        block->next[1] = TW_NEXT_SPECIAL;
+        links[1] = TW_NEXT_SPECIAL;
     if (config->check_atoms && !(block->flags & TW_RANGE_CONDITIONAL) &&
         more->end == TW_BLOCK_WAYPOINT)
-        block->next[0] = TW_NEXT_SPECIAL;
+        links[0] = TW_NEXT_SPECIAL;
 }
 
 #endif

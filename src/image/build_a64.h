@@ -36,6 +36,7 @@ TW_INLINE uint32_t tw_block_build_a64(struct tw_blocks *blocks, uint32_t number,
                                                     .type = TW_ELEMENT_INSTR_RANGE,
                                                     .isa = TW_ISA_A64 };
         blocks->more[number] = (struct tw_block_more){ .end = TW_BLOCK_UNREADABLE };
+        memset(&blocks->links[2 * (size_t)number], 0, 2 * sizeof *blocks->links);
         return number | TW_BLOCK_BROKEN;
     }
     end = here.bytes + most / 4 * 4;
@@ -53,6 +54,7 @@ TW_INLINE uint32_t tw_block_build_a64(struct tw_blocks *blocks, uint32_t number,
         before = (uint32_t)(at - here.bytes);
         tw_block_fill(&blocks->blocks[number], &ending->block, address, before + 4,
                       before / 4 + 1);
+        memcpy(&blocks->links[2 * (size_t)number], ending->links, sizeof ending->links);
         more = ending->more;
         more.target = ending->is_direct ? tw_a64_target(row, opcode, address + before) : 0;
         blocks->more[number] = more;

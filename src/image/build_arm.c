@@ -9,7 +9,7 @@ static uint32_t finish(struct tw_blocks *blocks, uint32_t number, struct tw_bloc
 {
     tw_block_set_last(block, last);
     tw_block_set_end(more, last);
-    tw_block_set_links(block, more, &blocks->code->config);
+    tw_block_set_links(&blocks->links[2 * (size_t)number], block, more, &blocks->code->config);
     blocks->blocks[number] = *block;
     blocks->more[number] = *more;
     return number;

@@ -17,7 +17,7 @@ void tw_quiet_ask(struct tw_blocks *blocks, uint32_t way)
 {
     const struct tw_quiet *quiet = blocks->code->quiet;
     const struct tw_block *block = &blocks->blocks[way / 2];
-    const uint32_t to = block->next[way & 1];
+    const uint32_t to = blocks->links[way];
     struct tw_element ranges[2];
     struct tw_batch two = quiet->whose;
     enum tw_quiet_kind kind = TW_QUIET_NOT;

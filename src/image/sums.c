@@ -199,7 +199,7 @@ static void add_step(struct tw_blocks *blocks, uint32_t number, uint32_t times)
         else
             add_way(blocks, way, times);
         decisions >>= decides;
-        at = block->next[taken];
+        at = blocks->links[way];
     }
 }
 
@@ -213,7 +213,7 @@ static void keep_step(struct tw_blocks *blocks, uint32_t number)
 
         keep_way(blocks, at * 2 + way.taken, (uint64_t)1 << 32);
         decisions >>= way.decides;
-        at = blocks->blocks[at].next[way.taken];
+        at = blocks->links[2 * at + way.taken];
     }
 }
 
@@ -223,7 +223,7 @@ uint32_t tw_sums_last(const struct tw_blocks *blocks, uint32_t block, uint64_t d
 
     for (; decisions > 1; decisions >>= 1) {
         last = at * 2 | (decisions & 1);
-        at = blocks->blocks[at].next[decisions & 1];
+        at = blocks->links[last];
     }
     return last;
 }
@@ -243,7 +243,7 @@ static uint32_t walk(const struct tw_blocks *blocks, uint32_t number, uint32_t *
 
     while (decisions != 1) {
         const struct way way = way_of(blocks, at, decisions);
-        const uint32_t next = blocks->blocks[at].next[way.taken];
+        const uint32_t next = blocks->links[2 * at + way.taken];
 
         decisions >>= way.decides;
         if (next == TW_NEXT_UNKNOWN)

@@ -70,6 +70,7 @@ TW_INLINE struct added add_step(struct tw_blocks *blocks, uint8_t *bytes, uint32
     const uint32_t some = fits_byte(times);
     uint32_t decisions = number % TW_STEP_WORDS, at = number / TW_STEP_WORDS;
     const struct tw_block *const all = blocks->blocks;
+    const uint32_t *const links = blocks->links;
     const uint32_t *const places = blocks->places;
     struct added added = { .count = 0 };
 
@@ -84,7 +85,7 @@ TW_INLINE struct added add_step(struct tw_blocks *blocks, uint8_t *bytes, uint32
         if (TW_LIKELY(place >= PLACE_FIRST) || (place = place_of(blocks, way)) != PLACE_NONE)
             added.count += add_to_byte(bytes, place, some);
         decisions >>= decides;
-        at = block->next[taken]; /* a jump's two links are the same */
+        at = links[way]; /* a jump's two links are the same */
     } while (decisions != 1);
     added.instructions *= times;
     return added;

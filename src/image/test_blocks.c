@@ -302,14 +302,14 @@ static void links_lead_to_the_next_blocks(void **state)
         blocks = tw_code_space(code, &view);
         for (unsigned i = 0; i < 4; i++)
             at[i] = tw_blocks_find(blocks, 0x1000 + 4 * i, TW_ISA_A64, 0);
-        CHECK_EQ(blocks->blocks[at[0]].next[1], TW_NEXT_UNKNOWN);
+        CHECK_EQ(blocks->links[2 * at[0] + 1], TW_NEXT_UNKNOWN);
         CHECK_EQ(tw_blocks_link(blocks, at[0], 1), at[2]);
-        CHECK_EQ(blocks->blocks[at[0]].next[1], at[2]); /* remembered */
+        CHECK_EQ(blocks->links[2 * at[0] + 1], at[2]); /* remembered */
         CHECK_EQ(tw_blocks_link(blocks, at[0], 0), at[1]);
-        CHECK_EQ(blocks->blocks[at[1]].next[1], special ? TW_NEXT_SPECIAL : TW_NEXT_UNKNOWN);
+        CHECK_EQ(blocks->links[2 * at[1] + 1], special ? TW_NEXT_SPECIAL : TW_NEXT_UNKNOWN);
         CHECK_EQ(tw_blocks_target(blocks, at[1]), at[3]);
         CHECK_EQ(tw_blocks_target(blocks, at[1]), at[3]);
-        CHECK_EQ(blocks->blocks[at[2]].next[1], TW_NEXT_NEEDED);
+        CHECK_EQ(blocks->links[2 * at[2] + 1], TW_NEXT_NEEDED);
         CHECK_EQ(tw_blocks_link(blocks, at[3], 1), at[0]);
         CHECK(!tw_block_is_plain(tw_blocks_link(blocks, at[3], 0))); /* memory ends at 1010 */
         tw_code_free(code);

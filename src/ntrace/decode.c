@@ -212,4 +212,5 @@ void tw_ntrace_code_config(struct tw_code_config *code, const void *config)
     code->rv.jvt_base = typed->jvt;
     code->rv.swaps_link = true;
     code->rv.jalr_is_indirect = true;
+    code->has_decides = true;
 }

@@ -43,6 +43,8 @@ TW_INLINE void run_blocks(struct tw_stage *stage, const bool by_count, const boo
     struct tw_ntrace_way *way = &decoder->way;
     struct tw_blocks *const space = stage->follow->blocks;
     const struct tw_block *const blocks = space->blocks;
+    const uint32_t *const links = space->links;
+    const uint8_t *const decides = space->decides;
     struct tw_element *out = stage->out;
     struct tw_element *const limit =
         stage->limit - out > TW_NTRACE_MOST ? stage->limit - TW_NTRACE_MOST : out;
@@ -63,10 +65,10 @@ TW_INLINE void run_blocks(struct tw_stage *stage, const bool by_count, const boo
             count_steps(space, &walk, by_count);
         block = &blocks[walk.at];
         units = block->length / 2;
-        branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
+        branches = decides[walk.at];
         bit = (uint32_t)(walk.bits >> 63);
         /* A jump's two links are the same: where to go does not wait for the flags. */
-        next = block->next[bit];
+        next = links[2 * walk.at + bit];
         if (by_count ? units >= walk.left : walk.count == 0 || walk.hops > TW_NTRACE_HOPS_MAX)
             break;
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
@@ -121,6 +123,7 @@ bool tw_ntrace_walk_direct(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
     const struct tw_block *const blocks = stage->follow->blocks->blocks;
+    const uint32_t *const links = stage->follow->blocks->links;
     struct tw_element *out = stage->out;
     struct tw_element *const limit =
         stage->limit - out > TW_NTRACE_MOST ? stage->limit - TW_NTRACE_MOST : out;
@@ -133,7 +136,7 @@ bool tw_ntrace_walk_direct(struct tw_stage *stage)
         const uint32_t units = block->length / 2;
         const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
         const bool is_last = units == left;
-        const uint32_t next = block->next[is_last];
+        const uint32_t next = links[2 * at + is_last];
 
         if (TW_UNLIKELY(units > left || !tw_block_is_plain(next)))
             break;

@@ -276,7 +276,7 @@ static uint32_t link_jump(struct tw_stage *stage, uint32_t from)
     const uint32_t next = tw_blocks_link(blocks, from, 1);
 
     if (epoch == stage->follow->code->epoch && next)
-        blocks->blocks[from].next[0] = next;
+        blocks->links[2 * from] = next;
     return next;
 }
 
@@ -323,7 +323,7 @@ static void leave(struct tw_stage *stage, bool is_taken)
     decoder->has_pc = true;
     decoder->pc =
         is_taken ? more->target : tw_code_wrap(tw_ntrace_block_end(block), decoder->isa);
-    next = block->next[is_taken];
+    next = stage->follow->blocks->links[2 * from + is_taken];
     if (next < TW_BLOCK_FIRST)
         next = is_conditional(block) ? tw_blocks_link(stage->follow->blocks, from, is_taken)
                                      : link_jump(stage, from);

@@ -90,7 +90,7 @@ TW_INLINE struct tw_element *tw_track_step(struct tw_follow *follow,
         track->link = TW_TRACK_SUMMED;
     }
     track->last = track->at * 2 + taken;
-    track->at = block->next[taken];
+    track->at = track->links[track->last];
     if (track->link == TW_TRACK_APART && tw_block_is_plain(track->at))
         track->link = TW_TRACK_WRITTEN;
     return out;
@@ -167,7 +167,7 @@ TW_INLINE uint64_t tw_track_sum_calls(struct tw_follow *follow, struct tw_follow
 
     while (atoms != TW_ATOMS_DONE) {
         const uint32_t from = at, way = from * 2 | (atoms & 1);
-        uint32_t next = all[from].next[atoms & 1];
+        uint32_t next = track->links[way];
         bool leads = false;
 
         if (TW_LIKELY(tw_block_is_plain(next))) {

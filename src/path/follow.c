@@ -294,7 +294,7 @@ struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *
 {
     const struct tw_block *from = &follow->blocks->blocks[block];
 
-    switch (from->next[taken]) {
+    switch (follow->blocks->links[2 * block + taken]) {
     case TW_NEXT_UNKNOWN:
         follow->at = tw_blocks_link(follow->blocks, block, taken);
         return out;
@@ -304,7 +304,7 @@ struct tw_element *tw_follow_after(struct tw_follow *follow, struct tw_element *
     case TW_NEXT_SPECIAL:
         return pass_special(follow, out, block, taken, index);
     default:
-        follow->at = from->next[taken];
+        follow->at = follow->blocks->links[2 * block + taken];
         return out;
     }
 }

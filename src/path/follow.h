@@ -177,6 +177,7 @@ struct tw_follow_track {
     uint32_t at;
     uint32_t last; /* last_block * 2 + last_taken */
     const struct tw_block *blocks;
+    const uint32_t *links;
     enum tw_track_link link; /* for the functions below that count */
 };
 
@@ -184,7 +185,8 @@ TW_INLINE struct tw_follow_track tw_track_begin(const struct tw_follow *follow)
 {
     return (struct tw_follow_track){ .at = follow->at,
                                      .last = follow->last_block * 2 + follow->last_taken,
-                                     .blocks = follow->blocks ? follow->blocks->blocks : NULL };
+                                     .blocks = follow->blocks ? follow->blocks->blocks : NULL,
+                                     .links = follow->blocks ? follow->blocks->links : NULL };
 }
 
 TW_INLINE void tw_track_end(struct tw_follow *follow, const struct tw_follow_track *track)
@@ -279,7 +281,7 @@ TW_INLINE struct tw_element *tw_track_atoms(struct tw_follow *follow,
             atoms >>= 1;
             tw_follow_emit(out++, block, taken, index);
             track->last = track->at * 2 + (uint32_t)taken;
-            track->at = block->next[taken];
+            track->at = track->links[track->last];
             if (TW_LIKELY(tw_block_is_plain(track->at)))
                 continue;
             if (track->at == TW_NEXT_NEEDED && !follow->has_return_stack) {

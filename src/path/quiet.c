@@ -6,7 +6,7 @@
 static bool is_known(const struct tw_follow *follow, uint32_t way)
 {
     struct tw_blocks *blocks = follow->blocks;
-    const uint32_t next = blocks->blocks[way / 2].next[way & 1];
+    const uint32_t next = blocks->links[way];
 
     if (blocks->quiet[way].to == TW_QUIET_UNKNOWN && tw_block_is_plain(next))
         tw_quiet_ask(blocks, way);

@@ -109,7 +109,7 @@ TW_INLINE bool tw_quiet_atoms(struct tw_follow *follow, struct tw_quiet_track *t
         (*out)++->count += track->passed;
         track->passed = 0;
         track->is_told = to >= TW_QUIET_TOLD;
-        track->on.at = block->next[taken];
+        track->on.at = track->on.links[track->on.last];
         if (track->on.at == TW_NEXT_NEEDED) {
             follow->isa = block->isa;
             if (follow->has_return_stack)

@@ -33,7 +33,7 @@ take_fast_branch(struct tw_stage *stage, struct tw_follow_track *track, struct t
     struct tw_follow *follow = stage->follow;
 
     if (TW_LIKELY(tw_block_is_plain(track->at) && !follow->check_continuity &&
-                  track->blocks[track->at].next[1] != TW_NEXT_SPECIAL)) {
+                  track->links[2 * track->at + 1] != TW_NEXT_SPECIAL)) {
         tw_follow_emit(out++, &track->blocks[track->at], TW_RANGE_EXECUTED, index);
     } else {
         tw_track_end(follow, track);
