@@ -101,6 +101,8 @@ bool tw_frame_stream_make_room(struct tw_unframer *unframer, struct tw_frame_str
         stream->head = 0;
         stream->size = live;
     }
+    if (unframer->wanted_count == 1 && size < unframer->coming)
+        size = unframer->coming; /* most of it is this ID's: so it need not grow step by step */
     if (size > SIZE_MAX - FRAME_TAIL - stream->size ||
         !TW_GROW(unframer->config.allocator, &stream->bytes, &stream->room,
                  stream->size + size + FRAME_TAIL)) {

@@ -76,6 +76,7 @@ struct tw_unframer {
     struct tw_frame_stream *by_id[TW_ID_COUNT]; /* quicker to find than a stream itself */
     uint8_t wanted_ids[TW_ID_COUNT];
     unsigned wanted_count;
+    size_t coming; /* bytes at most that the frames at hand, and those behind them, give */
     uint8_t empty[FRAME_TAIL]; /* what a stream without memory shows */
 };
 

@@ -477,6 +477,7 @@ void tw_unframer_frames(struct tw_unframer *unframer, const uint8_t *frames, siz
     while (count && unframer->status == TW_OK) {
         size_t done = 1;
 
+        unframer->coming = count * FRAME_AUX;
         if (!take_special(unframer, frames, capture))
             done = unpack(unframer, frames, count < FRAME_BATCH ? count : FRAME_BATCH, capture);
         frames += done * FRAME_SIZE;
