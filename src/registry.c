@@ -54,11 +54,15 @@ const char *tw_protocol_title(const char *name)
 
 static bool same_name(const char *a, const char *b)
 {
-    while (*a && (*a == *b || tolower((unsigned char)*a) == tolower((unsigned char)*b))) {
-        a++;
-        b++;
-    }
-    return *a == *b;
+    const size_t size = strlen(a);
+
+    /* Names of registers mostly differ in their last character, or in their length. */
+    if (strlen(b) != size)
+        return false;
+    for (size_t i = size; i-- > 0;)
+        if (a[i] != b[i] && tolower((unsigned char)a[i]) != tolower((unsigned char)b[i]))
+            return false;
+    return true;
 }
 
 bool tw_source_register(const struct tw_source_info *source, uint64_t *value, const char *name)
