@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory through the caller's allocator. */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* madvise */
+#endif
+
 #include "base/memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/platform.h"
 
 static void *resize(const struct tw_allocator *allocator, void *memory, size_t size)
 {
@@ -37,6 +43,20 @@ void *tw_take_raw(const struct tw_allocator *allocator, size_t size)
 void *tw_take_more(const struct tw_allocator *allocator, void *memory, size_t size)
 {
     return resize(allocator, memory, size);
+}
+
+void *tw_take_large(const struct tw_allocator *allocator)
+{
+    void *memory = NULL;
+
+#if defined __linux__ && defined MADV_HUGEPAGE
+    if (!allocator)
+        memory = aligned_alloc(TW_LARGE_PAGE, TW_LARGE_PAGE);
+    if (memory) /* where that is refused it is memory like any other */
+        (void)madvise(memory, TW_LARGE_PAGE, MADV_HUGEPAGE);
+#endif
+    (void)allocator;
+    return memory;
 }
 
 void tw_give(const struct tw_allocator *allocator, void *memory)

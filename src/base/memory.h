@@ -17,6 +17,11 @@ void *tw_take_raw(const struct tw_allocator *allocator, size_t size);
 void *tw_take_more(const struct tw_allocator *allocator, void *memory, size_t size);
 void tw_give(const struct tw_allocator *allocator, void *memory);
 
+/* Memory that the caller fills, as one large page of the system's where it has such: it comes by one page fault, not by
+   512.  NULL: the system is not known to have them, or the memory is to come from a caller. */
+enum { TW_LARGE_PAGE = 2 << 20 };
+void *tw_take_large(const struct tw_allocator *allocator);
+
 /* Makes an array hold at least `count` items: moves it to a larger place when needed, doubling
    `*room`.  New items are not cleared.  False, with everything as it was, when memory is out or
    the size would overflow. */

@@ -15,8 +15,10 @@ enum {
     RANGE_LIMIT_MAX = 1 << 28, /* a range's length in bytes fits 32 bits */
     FIRST_ROOM = 512,
     FIRST_SLOT_BITS = 10,
-    FIRST_SLOTS = 1 << FIRST_SLOT_BITS,
-    SLOT_GROWTH_BITS = 2
+    SLOTS_IN_PAGE = 1024,
+    LARGE_SLOT_BITS = 16,
+    LARGE_ROOM = 1 << (LARGE_SLOT_BITS - 1),
+    LARGE_SPACES = 4
 };
 
 /* The first free slot from the place where this hash belongs. */
@@ -48,23 +50,47 @@ static void expect(const struct tw_blocks *blocks, uint64_t address, uint8_t isa
     TW_PREFETCH(&blocks->slots[hash >> blocks->slot_shift]);
 }
 
+/* Whether a table lies in the large page. */
+static bool is_large(const struct tw_blocks *blocks, const void *table)
+{
+    return blocks->large && (uintptr_t)table - (uintptr_t)blocks->large < TW_LARGE_PAGE;
+}
+
+/* By how many bits tables grow that have so much room: each step moves and touches all of them, but most of what a large
+   one gets may never be needed. */
+static unsigned growth_bits(size_t room)
+{
+    return room < LARGE_ROOM ? 3 : 2;
+}
+
+/* Free slots, for the blocks that are there. */
+static void set_slots(struct tw_blocks *blocks, uint32_t *slots, unsigned bits)
+{
+    blocks->slots = slots;
+    blocks->slot_room = (size_t)1 << bits;
+    blocks->slot_shift = 64 - bits;
+    for (uint32_t number = TW_BLOCK_FIRST; number < blocks->count; number++)
+        put_slot(blocks, number);
+}
+
 static bool grow_slots(struct tw_blocks *blocks)
 {
     const struct tw_allocator *allocator = blocks->code->config.allocator;
     const bool is_first = blocks->slots == blocks->no_slots;
-    const size_t room = is_first ? FIRST_SLOTS : blocks->slot_room << SLOT_GROWTH_BITS;
+    const unsigned bits = is_first
+                              ? FIRST_SLOT_BITS
+                              : 64 - blocks->slot_shift + growth_bits(blocks->slot_room / 2);
+    const size_t room = (size_t)1 << bits;
     uint32_t *larger = tw_take(allocator, room * sizeof *larger);
 
     if (!larger)
         return false;
-    if (!is_first)
+    if (!is_first && !is_large(blocks, blocks->slots))
         tw_give(allocator, blocks->slots);
-    blocks->slots = larger;
-    blocks->slot_room = room;
-    blocks->slot_shift =
-        is_first ? 64 - FIRST_SLOT_BITS : blocks->slot_shift - SLOT_GROWTH_BITS;
-    for (uint32_t number = TW_BLOCK_FIRST; number < blocks->count; number++)
-        put_slot(blocks, number);
+    /* Memory that is fresh is given page by page, and for what is read first twice: all of it will be needed. */
+    for (size_t i = 0; i < room; i += SLOTS_IN_PAGE)
+        larger[i] = 0;
+    set_slots(blocks, larger, bits);
     return true;
 }
 
@@ -101,38 +127,93 @@ static bool grow_quiet(struct tw_blocks *blocks)
     return true;
 }
 
-/* Room for one more block.  Growth by large steps: each step touches new memory for all of them. */
-static bool grow_room(struct tw_blocks *blocks)
+/* A table of so many bytes in place of one of `held`; NULL: no memory. */
+static void *grow_table(const struct tw_blocks *blocks, void *table, const void *none,
+                        size_t held, size_t size)
 {
     const struct tw_allocator *allocator = blocks->code->config.allocator;
-    const size_t wanted = blocks->room ? blocks->room * 4 : FIRST_ROOM;
-    const size_t room = wanted < TW_BLOCKS_MAX ? wanted : TW_BLOCKS_MAX;
-    const struct tw_code *code = blocks->code;
-    struct tw_block *larger = blocks->blocks == code->no_blocks ? NULL : blocks->blocks;
-    struct tw_block_more *larger_more = blocks->more == code->no_more ? NULL : blocks->more;
-    uint32_t *larger_links = blocks->links == code->no_links ? NULL : blocks->links;
+    void *larger;
 
-    larger = tw_take_more(allocator, larger, room * sizeof *larger);
+    if (table != none && !is_large(blocks, table))
+        return tw_take_more(allocator, table, size);
+    larger = tw_take_raw(allocator, size);
+    if (larger && table != none)
+        memcpy(larger, table, held);
+    return larger;
+}
+
+/* Room for one more block. */
+static bool grow_room(struct tw_blocks *blocks)
+{
+    const struct tw_code *code = blocks->code;
+    const size_t before = blocks->room,
+                 wanted = before ? before << growth_bits(before) : FIRST_ROOM;
+    const size_t room = wanted < TW_BLOCKS_MAX ? wanted : TW_BLOCKS_MAX;
+    const size_t link_size = 2 * sizeof *blocks->links;
+    struct tw_block *larger = grow_table(blocks, blocks->blocks, code->no_blocks,
+                                         before * sizeof *larger, room * sizeof *larger);
+    struct tw_block_more *larger_more;
+    uint32_t *larger_links;
+
     if (!larger)
         return false;
     blocks->blocks = larger;
-    larger_links = tw_take_more(allocator, larger_links, 2 * room * sizeof *larger_links);
+    larger_links =
+        grow_table(blocks, blocks->links, code->no_links, before * link_size, room * link_size);
     if (!larger_links)
         return false;
     blocks->links = larger_links;
-    if (code->config.has_decides) {
-        uint8_t *larger_decides = tw_take_more(allocator, blocks->decides, room);
-
-        if (!larger_decides)
-            return false;
-        blocks->decides = larger_decides;
-    }
-    larger_more = tw_take_more(allocator, larger_more, room * sizeof *larger_more);
+    larger_more = grow_table(blocks, blocks->more, code->no_more, before * sizeof *larger_more,
+                             room * sizeof *larger_more);
     if (!larger_more)
         return false;
     blocks->more = larger_more;
     blocks->room = room;
-    return (!code->sums || tw_sums_grow(blocks)) && (!code->quiet || grow_quiet(blocks));
+    return true;
+}
+
+/* Where a table of a large page begins; the next one is to begin at *at. */
+static void *place_table(struct tw_blocks *blocks, size_t *at, void *table, size_t held,
+                         size_t size)
+{
+    void *place = (uint8_t *)blocks->large + *at;
+
+    *at += size;
+    if (held)
+        memcpy(place, table, held);
+    if (table != blocks->no_slots)
+        tw_give(blocks->code->config.allocator, table);
+    return place;
+}
+
+/* A space that becomes large takes a page of the system's large ones for all its tables: fresh memory costs more than what
+   is written there.  Only the first spaces do, as most of it may not be needed.  False: as if it was not tried. */
+static bool become_large(struct tw_blocks *blocks)
+{
+    const size_t before = blocks->room, link_size = 2 * sizeof *blocks->links;
+    size_t at = 0;
+
+    _Static_assert(
+        LARGE_ROOM * (sizeof *blocks->blocks + sizeof *blocks->more + 4 * sizeof(uint32_t)) <=
+            TW_LARGE_PAGE,
+        "blocks, what goes with them, two links and two slots of each");
+    if (!before || before << growth_bits(before) != LARGE_ROOM ||
+        blocks->slot_room != 2 * before || blocks->number > LARGE_SPACES)
+        return false;
+    blocks->large = tw_take_large(blocks->code->config.allocator);
+    if (!blocks->large)
+        return false;
+    blocks->blocks = place_table(blocks, &at, blocks->blocks, before * sizeof *blocks->blocks,
+                                 LARGE_ROOM * sizeof *blocks->blocks);
+    blocks->more = place_table(blocks, &at, blocks->more, before * sizeof *blocks->more,
+                               LARGE_ROOM * sizeof *blocks->more);
+    blocks->links =
+        place_table(blocks, &at, blocks->links, before * link_size, LARGE_ROOM * link_size);
+    blocks->slots = place_table(blocks, &at, blocks->slots, 0, 0);
+    memset(blocks->slots, 0, 2 * LARGE_ROOM * sizeof *blocks->slots);
+    blocks->room = LARGE_ROOM;
+    set_slots(blocks, blocks->slots, LARGE_SLOT_BITS);
+    return true;
 }
 
 static void drop_blocks(struct tw_blocks *blocks)
@@ -151,13 +232,41 @@ static void drop_all(struct tw_code *code)
     code->epoch++;
 }
 
+/* What is kept for each block beside what every space has. */
+static bool grow_others(struct tw_blocks *blocks)
+{
+    const struct tw_code *code = blocks->code;
+
+    if (code->config.has_decides) {
+        uint8_t *larger = tw_take_more(code->config.allocator, blocks->decides, blocks->room);
+
+        if (!larger)
+            return false;
+        blocks->decides = larger;
+    }
+    return (!code->sums || tw_sums_grow(blocks)) && (!code->quiet || grow_quiet(blocks));
+}
+
+/* Room in what every space has. */
+static bool grow(struct tw_blocks *blocks)
+{
+    if (blocks->count >= blocks->room && !become_large(blocks) && !grow_room(blocks))
+        return false;
+    if (blocks->count >= blocks->slot_room / 2 && !grow_slots(blocks))
+        return false;
+    if (blocks->room > LARGE_ROOM) { /* nothing lies there any more */
+        tw_give(blocks->code->config.allocator, blocks->large);
+        blocks->large = NULL;
+    }
+    return true;
+}
+
 /* Room for one block more than `limit`. */
 static bool make_room(struct tw_blocks *blocks)
 {
     if (blocks->count >= TW_BLOCKS_MAX)
         drop_all(blocks->code);
-    if ((blocks->count >= blocks->room && !grow_room(blocks)) ||
-        (blocks->count >= blocks->slot_room / 2 && !grow_slots(blocks))) {
+    if (!grow(blocks) || !grow_others(blocks)) {
         blocks->code->out_of_memory = true;
         return false;
     }
@@ -304,6 +413,12 @@ enum tw_status tw_code_new(struct tw_code **code, struct tw_image *image,
     return TW_OK;
 }
 
+static void free_table(struct tw_blocks *blocks, void *table, const void *none)
+{
+    if (table != none && !is_large(blocks, table))
+        tw_give(blocks->code->config.allocator, table);
+}
+
 void tw_code_free(struct tw_code *code)
 {
     const struct tw_allocator *allocator;
@@ -315,15 +430,12 @@ void tw_code_free(struct tw_code *code)
     for (size_t i = 0; i < code->space_count; i++) {
         struct tw_blocks *blocks = code->spaces[i];
 
-        if (blocks->blocks != code->no_blocks)
-            tw_give(allocator, blocks->blocks);
-        if (blocks->links != code->no_links)
-            tw_give(allocator, blocks->links);
+        free_table(blocks, blocks->blocks, code->no_blocks);
+        free_table(blocks, blocks->links, code->no_links);
+        free_table(blocks, blocks->more, code->no_more);
+        free_table(blocks, blocks->slots, blocks->no_slots);
+        tw_give(allocator, blocks->large);
         tw_give(allocator, blocks->decides);
-        if (blocks->more != code->no_more)
-            tw_give(allocator, blocks->more);
-        if (blocks->slots != blocks->no_slots)
-            tw_give(allocator, blocks->slots);
         tw_map_free(&blocks->checkpoints);
         tw_give(allocator, blocks->ways);
         tw_give(allocator, blocks->places);

@@ -196,6 +196,7 @@ struct tw_blocks {
     uint32_t *step_lengths;
     size_t length_room;
     struct tw_quiet_way *quiet; /* quiet.h: of all blocks, where some are left out */
+    void *large;                /* blocks.c: where blocks, links, more and slots lie; or NULL */
 };
 
 /* What blocks of A64 have in common that end in instructions of one row (isa/row.h). */

@@ -415,6 +415,55 @@ static void memory_may_run_out_at_any_time(void **state)
     free(program);
 }
 
+/* One branch after the other, each to the next: whatever memory the tables move to as they grow. */
+static void many_blocks_stay_what_they_are(void **state)
+{
+    enum { MANY = 40000, SPACES = 5 };
+    static const uint8_t branch[] = { 0x01, 0x00, 0x00, 0x14 };
+    struct failing counting = { .left = SIZE_MAX };
+    const struct tw_allocator allocator = { failing_resize, &counting };
+    const struct tw_region region = { .size = sizeof region,
+                                      .address = BASE,
+                                      .length = 4 * MANY };
+    uint8_t *bytes = malloc(4 * MANY);
+    struct tw_image *image;
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++)
+        memcpy(bytes + 4 * i, branch, 4);
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
+    CHECK_EQ(tw_image_add(image, &region, bytes), TW_OK);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        const struct tw_code_config config = { .allocator = turn ? &allocator : NULL };
+        struct tw_code *code;
+
+        CHECK_EQ(tw_code_new(&code, image, &config), TW_OK);
+        for (uint32_t space = 0; space < SPACES; space++) {
+            const struct tw_view view = { .space = TW_SPACE_ANY, .context = space };
+            const uint32_t some = space ? MANY / 8 : MANY;
+            struct tw_blocks *blocks = tw_code_space(code, &view);
+            uint32_t at = tw_blocks_find(blocks, BASE, TW_ISA_A64, 0);
+
+            check_case("turn %u, space %u", turn, space);
+            for (uint32_t i = 0; i + 1 < some; i++)
+                at = tw_blocks_link(blocks, at, 1);
+            CHECK_EQ(at, TW_BLOCK_FIRST + some - 1);
+            for (uint32_t i = 0; i + 1 < some; i++) {
+                at = tw_blocks_known(blocks, BASE + 4 * (uint64_t)i, TW_ISA_A64, 0);
+                CHECK_EQ(at, TW_BLOCK_FIRST + i);
+                CHECK_EQ(blocks->blocks[at].start, BASE + 4 * (uint64_t)i);
+                CHECK_EQ(blocks->more[at].target, BASE + 4 * (uint64_t)(i + 1));
+                CHECK_EQ(blocks->links[2 * at], TW_NEXT_UNKNOWN);
+                CHECK_EQ(blocks->links[2 * at + 1], at + 1);
+            }
+        }
+        tw_code_free(code);
+    }
+    CHECK_EQ(counting.live, 0);
+    tw_image_free(image);
+    free(bytes);
+}
+
 /* RISC-V: where an instruction is in a long block, of which others begin inside, some of them in the
    middle of instructions. */
 static void places_in_long_blocks(void **state)
@@ -474,6 +523,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_what_a_walk_finds),
         cmocka_unit_test(large_areas_without_waypoints_are_walked_once),
+        cmocka_unit_test(many_blocks_stay_what_they_are),
         cmocka_unit_test(places_in_long_blocks),
         cmocka_unit_test(links_lead_to_the_next_blocks),
         cmocka_unit_test(a_changed_image_voids_the_blocks),
