@@ -37,8 +37,8 @@ struct tw_source_statistics {
     uint64_t instructions, exceptions, errors;
     uint64_t missing; /* addresses that no image holds */
     uint64_t overflows, discards;
-    uint64_t cycles; /* counted in the trace */
-    uint64_t timestamps, first_time, last_time;
+    uint64_t cycles;                            /* counted in the trace */
+    uint64_t timestamps, first_time, last_time; /* the earliest and the latest */
 };
 
 struct tw_statistics;

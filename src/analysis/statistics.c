@@ -14,7 +14,8 @@
 /* From elements: of a part of the trace, which can be added to what was before it. */
 struct flow {
     struct tw_stats stats;
-    uint64_t times, first_time, last_time, cycles;
+    struct tw_time_span times;
+    uint64_t cycles;
 };
 
 /* ---- rows ---- */
@@ -156,12 +157,10 @@ void tw_statistics_free(struct tw_statistics *statistics)
 
 static void count_time(struct flow *flow, const struct tw_element *element, uint64_t times)
 {
-    if (element->type == TW_ELEMENT_TIMESTAMP) {
-        if (!flow->times)
-            flow->first_time = element->timestamp;
-        flow->times += times;
-        flow->last_time = element->timestamp;
-    }
+    const struct tw_time_span one = { times, element->timestamp, element->timestamp };
+
+    if (element->type == TW_ELEMENT_TIMESTAMP)
+        tw_time_span_add(&flow->times, &one);
     if (element->type == TW_ELEMENT_TIMESTAMP && (element->flags & TW_TIME_CYCLES_APART))
         return; /* [K10.5.5.17] */
     if (element->type != TW_ELEMENT_ERROR && (element->flags & TW_FLAG_HAS_CYCLES))
@@ -194,24 +193,8 @@ static void add_flow(void *context, void *tally, void *later, bool is_resumed)
     (void)context;
     (void)is_resumed;
     tw_stats_add(&flow->stats, &more->stats);
-    if (!flow->times)
-        flow->first_time = more->first_time;
-    if (more->times)
-        flow->last_time = more->last_time;
-    flow->times += more->times;
+    tw_time_span_add(&flow->times, &more->times);
     flow->cycles += more->cycles;
-}
-
-/* Adds times that came later. */
-static void add_times(struct tw_statistics_row *row, uint64_t times, uint64_t first,
-                      uint64_t last)
-{
-    if (!times)
-        return;
-    if (!row->timestamps)
-        row->first_time = first;
-    row->last_time = last;
-    row->timestamps += times;
 }
 
 static void merge_flow(void *context, void *tally, const struct tw_part *whose)
@@ -233,7 +216,7 @@ static void merge_flow(void *context, void *tally, const struct tw_part *whose)
         row->overflows += stats->seen.overflows;
         row->discards += stats->seen.discards;
         row->cycles += flow->cycles;
-        add_times(row, flow->times, flow->first_time, flow->last_time);
+        tw_time_span_add(&row->times, &flow->times);
     }
     statistics->has_failed |= !row;
     (void)pthread_mutex_unlock(&statistics->lock);
@@ -463,8 +446,8 @@ bool tw_statistics_source(struct tw_statistics *statistics, struct tw_source_sta
     told.overflows = row->overflows;
     told.discards = row->discards;
     told.cycles = row->cycles;
-    told.timestamps = row->timestamps;
-    told.first_time = row->first_time;
-    told.last_time = row->last_time;
+    told.timestamps = row->times.times;
+    told.first_time = row->times.first;
+    told.last_time = row->times.last;
     return TW_SIZED_GIVE(source, &told);
 }

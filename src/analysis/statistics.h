@@ -9,6 +9,21 @@
 
 #include "base/map.h"
 
+/* Times: how many, the earliest and the latest. */
+struct tw_time_span {
+    uint64_t times, first, last;
+};
+
+/* In any order. */
+static inline void tw_time_span_add(struct tw_time_span *to, const struct tw_time_span *from)
+{
+    if (from->times && (!to->times || from->first < to->first))
+        to->first = from->first;
+    if (from->times && (!to->times || from->last > to->last))
+        to->last = from->last;
+    to->times += from->times;
+}
+
 struct tw_statistics_type {
     char *name;
     uint32_t number; /* the protocol's */
@@ -24,7 +39,8 @@ struct tw_statistics_row {
     uint64_t lead_sync; /* the last before the run's extent, if has_lead */
     bool has_lead;
     uint64_t instructions, exceptions, errors, missing, overflows, discards;
-    uint64_t cycles, timestamps, first_time, last_time;
+    uint64_t cycles;
+    struct tw_time_span times;
     struct tw_statistics_row *same_hash; /* while rows are added */
     struct tw_statistics_type *types;
     size_t type_count, type_room;

@@ -48,19 +48,6 @@ static void add_syncs(struct tw_statistics_row *to, const struct tw_statistics_r
     to->syncs += from->syncs;
 }
 
-/* Times of two parts, whichever came first. */
-static void join_times(struct tw_statistics_row *to, const struct tw_statistics_row *from)
-{
-    const uint64_t first = to->first_time, last = to->last_time;
-    const bool had_any = to->timestamps != 0;
-
-    if (!from->timestamps)
-        return;
-    to->timestamps += from->timestamps;
-    to->first_time = had_any && first < from->first_time ? first : from->first_time;
-    to->last_time = had_any && last > from->last_time ? last : from->last_time;
-}
-
 static uint64_t hash_of(const struct tw_statistics_row *row)
 {
     return tw_hash64(
@@ -123,7 +110,7 @@ static bool add_row(struct tw_statistics *statistics, struct tw_map *by_name,
     to->overflows += from->overflows;
     to->discards += from->discards;
     to->cycles += from->cycles;
-    join_times(to, from);
+    tw_time_span_add(&to->times, &from->times);
     add_syncs(to, from);
     return add_types(statistics, to, from);
 }
@@ -150,11 +137,11 @@ enum { ROW_NUMBERS = 20 };
 static void numbers_of(struct tw_statistics_row *row, uint64_t *numbers[ROW_NUMBERS])
 {
     uint64_t *const list[ROW_NUMBERS] = {
-        &row->packets,    &row->bytes,        &row->bad,        &row->unsynced,
-        &row->syncs,      &row->first_sync,   &row->last_sync,  &row->sync_least,
-        &row->sync_most,  &row->instructions, &row->exceptions, &row->errors,
-        &row->missing,    &row->overflows,    &row->discards,   &row->cycles,
-        &row->timestamps, &row->first_time,   &row->last_time,  NULL,
+        &row->packets,     &row->bytes,        &row->bad,        &row->unsynced,
+        &row->syncs,       &row->first_sync,   &row->last_sync,  &row->sync_least,
+        &row->sync_most,   &row->instructions, &row->exceptions, &row->errors,
+        &row->missing,     &row->overflows,    &row->discards,   &row->cycles,
+        &row->times.times, &row->times.first,  &row->times.last, NULL,
     };
 
     memcpy(numbers, list, sizeof list);
@@ -184,7 +171,7 @@ static void save_row(struct tw_save *save, struct tw_statistics_row *row)
 static bool has_something(const struct tw_statistics_row *row)
 {
     return row->packets || row->instructions || row->exceptions || row->errors ||
-           row->missing || row->overflows || row->discards || row->cycles || row->timestamps;
+           row->missing || row->overflows || row->discards || row->cycles || row->times.times;
 }
 
 enum tw_status tw_statistics_save(struct tw_statistics *statistics, const char *path,
