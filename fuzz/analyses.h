@@ -8,14 +8,16 @@
 #include <trackway/trackway.h>
 
 #include "bundle.h"
+#include "kept.h"
 
-enum { PARTS = 2, RANGE_LIMIT = 1000, STEPS = 60, ROWS_MOST = 2000 };
+enum { PARTS = 2, RANGE_LIMIT = 1000, STEPS = 60, ROWS_MOST = 2000, OUTPUT_MOST = 1 << 18 };
 
 struct subject {
     struct tw_capture *capture;
     const char *path;
     const struct tw_capture_options *options; /* that it was opened with */
     unsigned long at;                         /* a place, a time, an address ... */
+    unsigned choice;                          /* which parts of an analysis */
     const struct bundle *bundle;
     struct tw_run_config config;
 };
@@ -28,6 +30,20 @@ static bool swallow(void *context, const void *bytes, size_t size)
     for (size_t i = 0; i < size; i++)
         *sum = (*sum ^ all[i]) * 0x100000001b3;
     return true;
+}
+
+/* Of stacks that are deep, whose paths are written one by one, the beginning: where millions of others wait. */
+struct mouth {
+    uint64_t sum;
+    size_t taken;
+};
+
+static bool swallow_some(void *context, const void *bytes, size_t size)
+{
+    struct mouth *mouth = context;
+
+    mouth->taken += size;
+    return swallow(&mouth->sum, bytes, size) && (!is_fuzzed() || mouth->taken < OUTPUT_MOST);
 }
 
 static bool swallow_file(void *context, const char *name, const void *bytes, size_t size)
@@ -136,19 +152,23 @@ static void do_elements(const struct subject *subject)
     struct tw_run_config config = subject->config;
     uint64_t one;
 
-    one = elements_of(subject, &config, false);
-    config.threads = 3;
-    require(elements_of(subject, &config, false) == one);
+    if (goes_through(0, 3, subject->choice)) {
+        one = elements_of(subject, &config, false);
+        config.threads = 3;
+        require(elements_of(subject, &config, false) == one);
+    }
     config.threads = 1;
     config.order = TW_ORDER_TIME;
     config.loads_names = true;
     config.with_not_after = true;
-    (void)elements_of(subject, &config, true);
+    if (goes_through(1, 3, subject->choice))
+        (void)elements_of(subject, &config, true);
     config.keeps_failed = true;
     config.is_joined = true;
     config.check_atoms = config.check_opcodes = config.check_continuity = true;
     config.order = TW_ORDER_CAPTURE;
-    (void)elements_of(subject, &config, false);
+    if (goes_through(2, 3, subject->choice))
+        (void)elements_of(subject, &config, false);
 }
 
 /* ---- packets and statistics ---- */
@@ -274,16 +294,18 @@ static void do_statistics(const struct subject *subject)
 static void write_all(struct tw_subject *about, unsigned kind)
 {
     const struct tw_format *format;
-    uint64_t sum = 0;
+    struct mouth mouth = { 0, 0 };
 
     about->size = sizeof *about;
     about->title = "capture";
     about->creator = "trackway";
     about->write_file = swallow_file;
-    about->file_context = &sum;
+    about->file_context = &mouth.sum;
     for (size_t i = 0; (format = tw_format_get(i)); i++)
-        if (format->subjects & kind)
-            (void)!tw_format_write(format, about, swallow, &sum);
+        if (format->subjects & kind) {
+            mouth.taken = 0;
+            (void)!tw_format_write(format, about, swallow_some, &mouth);
+        }
 }
 
 static void on_call(void *context, const struct tw_call_event *event)
@@ -327,10 +349,12 @@ static void do_calls(const struct subject *subject)
     for (unsigned i = 0; i < 4; i++) {
         struct tw_subject all = { .with_stacks = true, .function = i == 3 ? "main" : NULL };
 
+        if (!goes_through(i, 4, subject->choice))
+            continue;
         about.key = (enum tw_call_key)i;
         about.is_logical = i & 1;
         about.with_inlined = i == 2;
-        if (i == 2)
+        if (i >= 2)
             about.event = NULL;
         config.order = i & 1 ? TW_ORDER_TIME : TW_ORDER_CAPTURE;
         run = start(subject, &config);
@@ -447,43 +471,50 @@ static void save_profile(const struct subject *subject, struct tw_profiler *prof
 }
 
 /* On the threads that decode, or part by part with calls and time. */
+static void profile_by(const struct subject *subject, unsigned i)
+{
+    const struct tw_calls_config for_calls = { .size = sizeof for_calls };
+    struct tw_profile_config about = { .size = sizeof about,
+                                       .by = (enum tw_profile_by)(i / 2),
+                                       .with_time = i & 1,
+                                       .with_inlined = i == 0 };
+    struct tw_run_config config = subject->config;
+    struct tw_part part = { .size = sizeof part };
+    struct tw_subject all = { .title = NULL };
+    struct tw_run_counter counter;
+    struct tw_profiler *profile;
+    struct tw_run *run;
+
+    if (i == 1)
+        require(tw_calls_new(&about.calls, &for_calls, NULL) == TW_OK);
+    require(tw_profile_new(&profile, &about, NULL) == TW_OK);
+    counter = tw_profile_counter(profile);
+    config.threads = 2;
+    config.counter = i & 1 ? NULL : &counter;
+    run = start(subject, &config);
+    if (run && i & 1) {
+        while (tw_run_next(run, &part) == TW_OK)
+            require(tw_profile_take(profile, run, &part) == TW_OK);
+    } else if (run) {
+        tw_profile_run(profile, run);
+        (void)!tw_run_all(run);
+    }
+    require(tw_profile_finish(profile) == TW_OK);
+    all.profile = profile;
+    write_all(&all, TW_SUBJECT_PROFILE);
+    save_profile(subject, profile);
+    tw_profile_free(profile);
+    tw_calls_free(about.calls);
+    tw_run_free(run);
+}
+
 static void do_profile(const struct subject *subject)
 {
-    for (unsigned i = 0; i < 2 * (TW_PROFILE_SOURCE + 1); i++) {
-        const struct tw_calls_config for_calls = { .size = sizeof for_calls };
-        struct tw_profile_config about = { .size = sizeof about,
-                                           .by = (enum tw_profile_by)(i / 2),
-                                           .with_time = i & 1,
-                                           .with_inlined = i == 0 };
-        struct tw_run_config config = subject->config;
-        struct tw_part part = { .size = sizeof part };
-        struct tw_subject all = { .title = NULL };
-        struct tw_run_counter counter;
-        struct tw_profiler *profile;
-        struct tw_run *run;
+    const unsigned count = 2 * (TW_PROFILE_SOURCE + 1);
 
-        if (i == 1)
-            require(tw_calls_new(&about.calls, &for_calls, NULL) == TW_OK);
-        require(tw_profile_new(&profile, &about, NULL) == TW_OK);
-        counter = tw_profile_counter(profile);
-        config.threads = 2;
-        config.counter = i & 1 ? NULL : &counter;
-        run = start(subject, &config);
-        if (run && i & 1) {
-            while (tw_run_next(run, &part) == TW_OK)
-                require(tw_profile_take(profile, run, &part) == TW_OK);
-        } else if (run) {
-            tw_profile_run(profile, run);
-            (void)!tw_run_all(run);
-        }
-        require(tw_profile_finish(profile) == TW_OK);
-        all.profile = profile;
-        write_all(&all, TW_SUBJECT_PROFILE);
-        save_profile(subject, profile);
-        tw_profile_free(profile);
-        tw_calls_free(about.calls);
-        tw_run_free(run);
-    }
+    for (unsigned i = 0; i < count; i++)
+        if (goes_through(i, count, subject->choice))
+            profile_by(subject, i);
 }
 
 /* Counts that were loaded, with the code of a program that is there. */

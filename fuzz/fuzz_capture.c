@@ -4,6 +4,7 @@
    "vdso NAME", "flags BITS", "do BITS" (which analyses; 0: all), "at N"; then the files. */
 #include "analyses.h"
 #include "edges.h"
+#include "kept.h"
 #include "pyramid.h"
 #include "views.h"
 
@@ -96,22 +97,30 @@ static void (*const analyses[])(const struct subject *) = {
     do_symbols,  do_filters,  do_tree,       do_call_threads, do_edges
 };
 
-/* Which of them: all that are asked for when stored inputs are run again; two, by the bytes of the input, where a thousand
-   others wait. */
-static unsigned long choose(unsigned long wanted, const uint8_t *data, size_t size)
+enum { ANALYSES = sizeof analyses / sizeof analyses[0], SELDOM = 16 };
+
+/* do_report, do_doctor and do_identify, which is behind the last: they try every protocol on the bytes, and take a hundred
+   times as long as others do. */
+static const unsigned long long_ones = 1ul << 8 | 1ul << 9 | 1ul << ANALYSES;
+
+static uint64_t hash_of(const uint8_t *data, size_t size)
 {
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    const size_t count = sizeof analyses / sizeof analyses[0];
     uint64_t hash = 0;
 
     for (size_t i = 0; i < size; i++)
         hash = (hash ^ data[i]) * 0x100000001b3;
-    (void)wanted;
-    return 1ul << (hash >> 20) % (count + 1) | 1ul << (hash >> 40) % count;
-#else
-    (void)data, (void)size;
-    return wanted ? wanted : ~0ul;
-#endif
+    return hash;
+}
+
+/* Which of them: all that are asked for when stored inputs are run again; one, by the bytes of the input, where millions of
+   others wait. */
+static unsigned long choose(unsigned long wanted, uint64_t hash)
+{
+    const unsigned long one = 1ul << (hash >> 20) % (ANALYSES + 1);
+
+    if (!is_fuzzed())
+        return wanted ? wanted : ~0ul;
+    return one & long_ones && (hash >> 40) % SELDOM ? 1ul << (hash >> 50) % 8 : one;
 }
 
 static void do_identify(const char *path)
@@ -133,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tw_fault fault = { .text = "" };
     char path[BUNDLE_PATH];
     unsigned long wanted;
+    uint64_t hash;
 
     if (size > INPUT_MOST)
         return 0;
@@ -140,15 +150,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_choices(&choices, &bundle);
     if (!path_of(path, &bundle, bundle_word(&bundle, "open")))
         (void)strcpy(path, bundle.folder);
-    wanted = choose(bundle_number(&bundle, "do"), data, size);
+    hash = hash_of(data, size);
+    wanted = choose(bundle_number(&bundle, "do"), hash);
     subject.bundle = &bundle;
     subject.path = path;
     subject.options = &choices.options;
     subject.at = bundle_number(&bundle, "at");
-    if (wanted >> sizeof analyses / sizeof analyses[0] & 1)
+    subject.choice = (unsigned)(hash >> 56);
+    if (wanted >> ANALYSES & 1)
         do_identify(path);
     if (tw_capture_open(&subject.capture, path, &choices.options, &fault) == TW_OK)
-        for (size_t i = 0; i < sizeof analyses / sizeof analyses[0]; i++) {
+        for (size_t i = 0; i < ANALYSES; i++) {
             if (wanted >> i & 1)
                 analyses[i](&subject);
         }

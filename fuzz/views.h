@@ -74,8 +74,11 @@ static void do_timelines(const struct subject *subject)
     unsigned number = 0;
 
     for (size_t i = 0; (format = tw_format_get(i)); i++)
-        if (format->subjects & TW_SUBJECT_TIMELINE)
-            do_timeline(subject, format, number++);
+        if (format->subjects & TW_SUBJECT_TIMELINE) {
+            if (goes_through(number % 8, 8, subject->choice))
+                do_timeline(subject, format, number);
+            number++;
+        }
 }
 
 /* ---- reports, and what is wrong ---- */
@@ -241,41 +244,44 @@ static bool swallow_text(void *context, const char *text, size_t size)
     return swallow(context, text, size);
 }
 
-static void do_samples(const struct subject *subject)
+static void sample(const struct subject *subject, unsigned i)
 {
     uint64_t sum = 0;
+    const struct tw_samples_config about = { .size = sizeof about,
+                                             .is_perf_6_1 = i & 1,
+                                             .period = i & 2 ? 3 : 0,
+                                             .stack_room = i & 2 ? 5 : 0,
+                                             .report = on_sample,
+                                             .context = &sum };
+    struct tw_run_config config = subject->config;
+    struct tw_part part = { .size = sizeof part };
+    struct tw_samples *samples;
+    struct tw_autofdo *autofdo;
+    struct tw_run *run;
+    size_t file;
 
-    if (tw_capture_kind(subject->capture) != TW_CAPTURE_PERF)
-        return;
-    for (unsigned i = 0; i < 4; i++) {
-        const struct tw_samples_config about = { .size = sizeof about,
-                                                 .is_perf_6_1 = i & 1,
-                                                 .period = i & 2 ? 3 : 0,
-                                                 .stack_room = i & 2 ? 5 : 0,
-                                                 .report = on_sample,
-                                                 .context = &sum };
-        struct tw_run_config config = subject->config;
-        struct tw_part part = { .size = sizeof part };
-        struct tw_samples *samples;
-        struct tw_autofdo *autofdo;
-        struct tw_run *run;
-        size_t file;
-
-        config.order = TW_ORDER_TIME;
-        run = start(subject, &config);
-        require(tw_samples_new(&samples, subject->capture, &about, NULL) == TW_OK);
-        require(tw_autofdo_new(&autofdo, subject->capture, NULL, NULL) == TW_OK);
-        while (run && tw_run_next(run, &part) == TW_OK) {
-            require(tw_samples_take(samples, &part) == TW_OK);
-            require(tw_autofdo_take(autofdo, &part) == TW_OK);
-        }
-        file = tw_autofdo_choose(autofdo, NULL);
-        if (file != SIZE_MAX)
-            require(tw_autofdo_write(autofdo, file, swallow_text, &sum) == TW_OK);
-        tw_samples_free(samples);
-        tw_autofdo_free(autofdo);
-        tw_run_free(run);
+    config.order = TW_ORDER_TIME;
+    run = start(subject, &config);
+    require(tw_samples_new(&samples, subject->capture, &about, NULL) == TW_OK);
+    require(tw_autofdo_new(&autofdo, subject->capture, NULL, NULL) == TW_OK);
+    while (run && tw_run_next(run, &part) == TW_OK) {
+        require(tw_samples_take(samples, &part) == TW_OK);
+        require(tw_autofdo_take(autofdo, &part) == TW_OK);
     }
+    file = tw_autofdo_choose(autofdo, NULL);
+    if (file != SIZE_MAX)
+        require(tw_autofdo_write(autofdo, file, swallow_text, &sum) == TW_OK);
+    tw_samples_free(samples);
+    tw_autofdo_free(autofdo);
+    tw_run_free(run);
+}
+
+static void do_samples(const struct subject *subject)
+{
+    for (unsigned i = 0; i < 4; i++)
+        if (tw_capture_kind(subject->capture) == TW_CAPTURE_PERF &&
+            goes_through(i, 4, subject->choice))
+            sample(subject, i);
 }
 
 static void on_channel(void *context, const struct tw_channel_event *event)
@@ -383,10 +389,12 @@ static void do_index(const struct subject *subject)
 
 /* ---- a part of it ---- */
 
-static void filter_by(const struct subject *subject, struct tw_filter *filter)
+static void filter_by(const struct subject *subject, struct tw_filter *filter, unsigned number)
 {
     struct tw_run_config config = subject->config;
 
+    if (!goes_through(number, 8, subject->choice))
+        return;
     filter->size = sizeof *filter;
     config.filter = filter;
     (void)elements_of(subject, &config, false);
@@ -425,17 +433,17 @@ static void do_filters(const struct subject *subject)
                               .to_instruction = 20 };
     struct tw_filter one = { .has_ids = true, .ids = { 1 << 16, 1 }, .srcs = numbers };
 
-    filter_by(subject, &code);
-    filter_by(subject, &named);
-    filter_by(subject, &who);
-    filter_by(subject, &place);
-    filter_by(subject, &when);
-    filter_by(subject, &step);
-    filter_by(subject, &one);
+    filter_by(subject, &code, 0);
+    filter_by(subject, &named, 1);
+    filter_by(subject, &who, 2);
+    filter_by(subject, &place, 3);
+    filter_by(subject, &when, 4);
+    filter_by(subject, &step, 5);
+    filter_by(subject, &one, 6);
     if (source) {
         struct tw_filter by_name = { .sources = &source->name, .source_count = 1 };
 
-        filter_by(subject, &by_name);
+        filter_by(subject, &by_name, 7);
     }
 }
 
