@@ -153,6 +153,34 @@ static struct tw_tree *make_tree(const struct setup *setup, struct tw_image *ima
     return tree;
 }
 
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+{
+    const uint8_t *at = bytes;
+    uint64_t word;
+
+    for (; size >= sizeof word; size -= sizeof word, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        hash = (hash ^ word ^ word >> 29) * 0x100000001b3u;
+    }
+    while (size--)
+        hash = (hash ^ *at++) * 0x100000001b3u;
+    return hash;
+}
+
+/* As it is; of stored inputs as it is shown, too. */
+static void take_element(struct outcome *outcome, const struct tw_element *element, uint8_t id)
+{
+    char line[600];
+    size_t length;
+
+    outcome->hash = mix(outcome->hash ^ id, element, sizeof *element);
+    if (is_fuzzed())
+        return;
+    length = tw_element_json(line, sizeof line, element, id);
+    require(length < sizeof line);
+    outcome->hash = mix(outcome->hash, line, length);
+}
+
 /* False: there is more than is looked at. */
 static bool take(struct tw_tree *tree, struct outcome *outcome)
 {
@@ -161,12 +189,7 @@ static bool take(struct tw_tree *tree, struct outcome *outcome)
 
     while ((status = tw_tree_next(tree, &batch)) == TW_OK)
         for (size_t i = 0; i < batch.count; i++) {
-            char line[600];
-            size_t length = tw_element_json(line, sizeof line, &batch.elements[i], batch.id);
-
-            require(length < sizeof line);
-            while (length--)
-                outcome->hash = (outcome->hash ^ (uint8_t)line[length]) * 0x100000001b3u;
+            take_element(outcome, &batch.elements[i], batch.id);
             if (++outcome->elements == ELEMENTS_MAX)
                 return false;
         }
