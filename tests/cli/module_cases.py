@@ -164,6 +164,10 @@ def check(tool, kernel, words, binary, is_module):
     for name, count in entered.items():
         # Nobody is seen to call where trace begins.
         equal(heads[name], 0 if name == "_start" else count, f"how often {name} was entered")
+    name, size = ("helper", 6) if is_module else ("kernel_work", 9)
+    body = re.search(rf"^{name}:.*\n((?: .*\n)+)", text, re.M)[1]
+    lines = {int(found) for found in re.findall(r"^ (\d+)", body, re.M)}
+    assert len(lines) > 2 and all(0 <= line <= size for line in lines), f"lines of {name}: {body}"
     tool.write("text.prof", text)
     if shutil.which("llvm-profdata-19"):
         shown = run_quietly(["llvm-profdata-19", "show", "--sample", "--all-functions", "text.prof"], tool.folder)
