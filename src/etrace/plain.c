@@ -178,41 +178,16 @@ struct stretch {
 };
 
 /* Blocks up to the last outcome, or one that is not plain, or `stop`: by far most of what is written, so all is in
-   registers. */
-static TW_NOINLINE void write_some(struct stretch *stretch, const struct tw_blocks *space,
-                                   struct tw_element *stop, uint64_t index)
+   registers.  The learner's predictor by tw_etrace_prediction's parts, which storing a byte would lose. */
+TW_INLINE void pass_some(struct stretch *stretch, const struct tw_blocks *space,
+                         struct tw_element *stop, uint64_t index,
+                         struct tw_etrace_decoder *const learner)
 {
     const struct tw_block *const blocks = space->blocks;
     const uint32_t *const links = space->links;
     const uint8_t *const decides = space->decides;
-    struct tw_element *out = stretch->out;
-    uint64_t outcomes = stretch->outcomes;
-    uint32_t at = stretch->at;
-
-    while (outcomes >= TWO && out < stop) {
-        const struct tw_block *block = &blocks[at];
-        /* A jump's two links are the same: where to go does not wait for the flags.  They say that it is taken. */
-        const uint32_t next = links[2 * at + (outcomes & 1)];
-
-        if (TW_UNLIKELY(!tw_block_is_plain(next)))
-            break;
-        tw_follow_emit(out++, block, outcomes & 1, index);
-        outcomes >>= decides[at];
-        at = next;
-    }
-    *stretch = (struct stretch){ out, outcomes, at };
-}
-
-/* The same where branches are predicted; tw_etrace_prediction with its parts at hand, which storing a byte would lose. */
-static TW_NOINLINE void learn_some(struct stretch *stretch, const struct tw_blocks *space,
-                                   struct tw_element *stop, uint64_t index,
-                                   struct tw_etrace_decoder *decoder)
-{
-    const struct tw_block *const blocks = space->blocks;
-    const uint32_t *const links = space->links;
-    const uint8_t *const decides = space->decides;
-    const unsigned shift = decoder->codec.shape.lsb;
-    const uint32_t mask = (1u << decoder->codec.shape.bpred_size) - 1;
+    const unsigned shift = learner ? learner->codec.shape.lsb : 0;
+    const uint32_t mask = learner ? (1u << learner->codec.shape.bpred_size) - 1 : 0;
     struct tw_element *out = stretch->out;
     uint64_t outcomes = stretch->outcomes;
     uint32_t at = stretch->at;
@@ -220,20 +195,35 @@ static TW_NOINLINE void learn_some(struct stretch *stretch, const struct tw_bloc
     while (outcomes >= TWO && out < stop) {
         const struct tw_block *block = &blocks[at];
         const uint32_t branches = decides[at];
+        /* A jump's two links are the same: where to go does not wait for what the block is.  Its flags say that it is taken. */
         const uint32_t next = links[2 * at + (outcomes & 1)];
         const uint32_t pc = (uint32_t)(tw_etrace_last_pc(block) >> shift) & mask;
 
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
             break;
         tw_follow_emit(out++, block, outcomes & 1, index);
-        if (TW_LIKELY(branches))
-            decoder->predictor[pc] =
-                tw_etrace_learnt(decoder->predictor[pc], (unsigned)outcomes & 1);
+        if (learner && TW_LIKELY(branches))
+            learner->predictor[pc] =
+                tw_etrace_learnt(learner->predictor[pc], (unsigned)outcomes & 1);
         outcomes >>= branches;
         at = next;
     }
-    decoder->learned++;
     *stretch = (struct stretch){ .out = out, .outcomes = outcomes, .at = at };
+}
+
+static TW_NOINLINE void write_some(struct stretch *stretch, const struct tw_blocks *space,
+                                   struct tw_element *stop, uint64_t index)
+{
+    pass_some(stretch, space, stop, index, NULL);
+}
+
+/* The same where branches are predicted. */
+static TW_NOINLINE void learn_some(struct stretch *stretch, const struct tw_blocks *space,
+                                   struct tw_element *stop, uint64_t index,
+                                   struct tw_etrace_decoder *decoder)
+{
+    pass_some(stretch, space, stop, index, decoder);
+    decoder->learned++;
 }
 
 /* False: the next block is to be left alone. */
