@@ -217,7 +217,8 @@ struct tw_run_config {
     bool keeps_bits;   /* ... and tw_packet_bits can be asked of each */
     bool leaves_stats; /* tw_run_source_stats tells nothing of elements: somewhat faster */
     uint32_t threads;  /* that decode; 0: one for each core where the capture is large */
-    const struct tw_run_counter *counter; /* borrowed: gets the elements; capture order */
+    /* Borrowed: gets the elements, but no markers of frames; capture order. */
+    const struct tw_run_counter *counter;
 
     /* How sources are decoded. */
     const char *core_type; /* of all traced cores, "Cortex-A57"; NULL: as the capture says */

@@ -97,7 +97,7 @@ static enum tw_status new_tree(struct tw_reader *reader)
         .threads = run->config.packets_only ? 1 : threads_of(reader),
         .counter = run->count ? tw_count_counter(run) : tw_summing_counter(run),
         .allocator = run->allocator,
-        .markers = true,
+        .markers = !run->count, /* those that count in trees have none: nor has any other */
     };
 
     TW_TRY(tw_tree_new(&reader->tree, &config, &run->fault));

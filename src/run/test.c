@@ -13,7 +13,7 @@ static const struct tw_run_config plain = { .size = sizeof plain, .keeps_failed 
 
 static void digest_buffers(struct tw_capture *capture, struct digest *digest)
 {
-    static const struct tw_tree_config config = { .size = sizeof config };
+    static const struct tw_tree_config config = { .size = sizeof config, .markers = true };
 
     for (size_t i = 0; i < tw_capture_buffer_count(capture); i++) {
         struct tw_tree *tree;
