@@ -319,31 +319,39 @@ static bool same_letter(char a, char b)
     return a == b || ((a ^ b) == 32 && small >= 'a' && small <= 'z');
 }
 
-/* Letters that names of the table have at least, before any %: most are the same up to there. */
-enum { LETTERS_LEAST = 5 };
+/* Letters that all names of the table begin with: the component's, which many have in common. */
+enum { FIRST_LETTERS = 4 };
 
-/* Whether a name is the one of the table, whose % stands for a number. */
-static bool matches(const char *pattern, const char *name, size_t size, unsigned *number)
+static bool same_letters(const char *a, const char *b, size_t count)
 {
     size_t at = 0;
 
+    while (at < count && same_letter(a[at], b[at]))
+        at++;
+    return at == count;
+}
+
+/* Whether a name is the one of the table, whose % stands for a number.  The first letters tell least. */
+static bool matches(const char *pattern, const char *name, size_t size, unsigned *number)
+{
+    size_t at = FIRST_LETTERS;
+
     *number = 0;
-    if (size < LETTERS_LEAST ||
-        !same_letter(pattern[LETTERS_LEAST - 1], name[LETTERS_LEAST - 1]))
+    if (size <= FIRST_LETTERS)
         return false;
-    for (; *pattern; pattern++) {
-        if (*pattern == '%') {
+    for (const char *next = pattern + FIRST_LETTERS; *next; next++) {
+        if (*next == '%') {
             const size_t first = at;
 
             for (; at < size && name[at] >= '0' && name[at] <= '9' && at < first + 2; at++)
                 *number = *number * 10 + (unsigned)(name[at] - '0');
             if (at == first)
                 return false;
-        } else if (at == size || !same_letter(*pattern, name[at++])) {
+        } else if (at == size || !same_letter(*next, name[at++])) {
             return false;
         }
     }
-    return at == size;
+    return at == size && same_letters(pattern, name, FIRST_LETTERS);
 }
 
 static unsigned count_at(unsigned component, uint32_t offset)

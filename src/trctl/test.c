@@ -192,7 +192,7 @@ static void registers_have_places(void **state)
 
         CHECK_CASE(row->name);
         CHECK_EQ(row->offset % 4, 0);
-        CHECK(strcspn(row->name, "%") >= 5); /* the search counts on it */
+        CHECK(strcspn(row->name, "%") > 4); /* the search counts on it */
         CHECK(row->count == 1 || strchr(row->name, '%'));
         if (i + 1 < tw_trctl_register_count && next->component == row->component)
             CHECK(row->offset < next->offset);
@@ -253,7 +253,7 @@ static void fields_have_places(void **state)
 
         CHECK_CASE(field->name);
         CHECK(row != NULL);
-        CHECK(strcspn(field->name, "%") >= 5);
+        CHECK(strcspn(field->name, "%") > 4);
         CHECK(field->low <= field->high && field->high < 32);
         if (strcmp(field->name, row->name) == 0)
             CHECK_EQ(field->low,
