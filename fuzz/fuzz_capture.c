@@ -156,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     subject.path = path;
     subject.options = &choices.options;
     subject.at = bundle_number(&bundle, "at");
-    subject.choice = (unsigned)(hash >> 56);
+    subject.choice = (unsigned)(hash >> 52);
     if (wanted >> ANALYSES & 1)
         do_identify(path);
     if (tw_capture_open(&subject.capture, path, &choices.options, &fault) == TW_OK)
