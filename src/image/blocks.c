@@ -17,8 +17,7 @@ enum {
     FIRST_SLOT_BITS = 10,
     SLOTS_IN_PAGE = 1024,
     LARGE_SLOT_BITS = 16,
-    LARGE_ROOM = 1 << (LARGE_SLOT_BITS - 1),
-    LARGE_SPACES = 4
+    LARGE_ROOM = 1 << (LARGE_SLOT_BITS - 1)
 };
 
 /* The first free slot from the place where this hash belongs. */
@@ -187,7 +186,8 @@ static void *place_table(struct tw_blocks *blocks, size_t *at, void *table, size
 }
 
 /* A space that becomes large takes a page of the system's large ones for all its tables: fresh memory costs more than what
-   is written there.  Only the first spaces do, as most of it may not be needed.  False: as if it was not tried. */
+   is written there.  Only the first space does: most of it may not be needed, and many
+   sources with many spaces would take much.  False: as if it was not tried. */
 static bool become_large(struct tw_blocks *blocks)
 {
     const size_t before = blocks->room, link_size = 2 * sizeof *blocks->links;
@@ -198,7 +198,7 @@ static bool become_large(struct tw_blocks *blocks)
             TW_LARGE_PAGE,
         "blocks, what goes with them, two links and two slots of each");
     if (!before || before << growth_bits(before) != LARGE_ROOM ||
-        blocks->slot_room != 2 * before || blocks->number > LARGE_SPACES)
+        blocks->slot_room != 2 * before || blocks->number != 1)
         return false;
     blocks->large = tw_take_large(blocks->code->config.allocator);
     if (!blocks->large)
