@@ -34,11 +34,10 @@ static ocsd_datapath_resp_t deliver_batch(struct oc_channel *channel, bool *is_o
         }
         if (element->type == TW_ELEMENT_ERROR && element->error == TW_ERROR_UNPLACED)
             continue;
-        *is_odd = element->type == TW_ELEMENT_ERROR ||
-                  (element->type == TW_ELEMENT_NO_SYNC && element->reason > TW_REASON_DISCARD);
+        /* Up to the next synchronization elements do not tell of bad packets. */
+        *is_odd = element->type == TW_ELEMENT_ERROR || element->type == TW_ELEMENT_NO_SYNC;
         if (*is_odd)
             return OCSD_RESP_CONT;
-        channel->is_decoding = element->type != TW_ELEMENT_NO_SYNC;
         answer = oc_elements_give(channel, element);
     }
     return answer;
