@@ -25,6 +25,8 @@ struct tw_identify_options {
     const struct tw_allocator *allocator;
     /* how much is tried at most, about in bytes that are read; 0: enough for a file of its size */
     uint64_t work;
+    /* what says itself what it is (a snapshot, perf.data) is not opened: nothing is said of what is in it */
+    bool stays_outside;
 };
 
 /* A source in the file. */

@@ -136,7 +136,7 @@ static bool order_functions(struct order *order)
     return tw_functions_index(functions);
 }
 
-static bool order_edges(struct order *order)
+static void order_edges(struct order *order)
 {
     struct tw_call_edges *edges = &order->calls->machine.edges;
     size_t count = 0;
@@ -159,7 +159,7 @@ static bool order_edges(struct order *order)
     edges->count = count + TW_CALL_NO_EDGES;
     for (uint32_t i = 0; i < TW_CALL_NO_EDGES; i++)
         edges->items[i].inclusive = 0;
-    return tw_call_edges_index(edges);
+    edges->is_moved = true;
 }
 
 /* For qsort: children of one parent, in the order of their edges. */
@@ -226,7 +226,8 @@ static bool order_nodes(struct order *order)
     tw_give(allocator, placed);
     tw_give(allocator, first);
     tw_give(allocator, queue);
-    return is_good && tw_call_tree_index(tree);
+    tree->is_moved = true;
+    return is_good;
 }
 
 bool tw_calls_order(struct tw_calls *calls)
@@ -236,7 +237,11 @@ bool tw_calls_order(struct tw_calls *calls)
 
     if (is_good) {
         find_edges(&order);
-        is_good = order_functions(&order) && order_edges(&order) && order_nodes(&order);
+        is_good = order_functions(&order);
+        if (is_good) {
+            order_edges(&order);
+            is_good = order_nodes(&order);
+        }
     }
     order_close(&order);
     return is_good;

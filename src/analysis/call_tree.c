@@ -51,6 +51,7 @@ void tw_call_tree_clear(struct tw_call_tree *tree)
 {
     shrink(tree);
     tw_map_clear(&tree->children);
+    tree->is_moved = false;
     tree->nodes[0] = (struct tw_call_node){ 0 };
     tree->count = 1;
 }
@@ -71,6 +72,34 @@ uint32_t tw_call_tree_root(struct tw_call_tree *tree, uint32_t edge)
     return tree->is_off ? 0 : add_node(tree, 0, edge);
 }
 
+static uint64_t child_key(uint32_t parent, uint32_t edge)
+{
+    return (uint64_t)parent << 32 | edge;
+}
+
+static bool index_nodes(struct tw_call_tree *tree)
+{
+    tw_map_clear(&tree->children);
+    for (size_t i = 1; i < tree->count; i++) {
+        uint64_t *node =
+            tw_map_put(&tree->children, child_key(tree->nodes[i].parent, tree->nodes[i].edge));
+
+        if (!node)
+            return false;
+        *node = i;
+    }
+    tree->is_moved = false;
+    return true;
+}
+
+/* Where the number of a child is, 0: it has none yet; NULL when memory is out. */
+static uint64_t *place_of(struct tw_call_tree *tree, uint32_t parent, uint32_t edge)
+{
+    return tree->is_moved && !index_nodes(tree)
+               ? NULL
+               : tw_map_put(&tree->children, child_key(parent, edge));
+}
+
 uint32_t tw_call_tree_child(struct tw_call_tree *tree, uint32_t parent, uint32_t edge)
 {
     const uint32_t recent = tree->nodes[parent].recent;
@@ -80,7 +109,7 @@ uint32_t tw_call_tree_child(struct tw_call_tree *tree, uint32_t parent, uint32_t
         return 0;
     if (recent && tree->nodes[recent].edge == edge && tree->nodes[recent].parent == parent)
         return recent;
-    node = tw_map_put(&tree->children, (uint64_t)parent << 32 | edge);
+    node = place_of(tree, parent, edge);
     if (node && !*node)
         *node = add_node(tree, parent, edge);
     if (!node || !*node) {
@@ -148,7 +177,7 @@ void tw_call_tree_move(struct tw_call_tree *to, struct tw_call_tree *from)
         for (uint32_t i = 1; i < to->count; i++) {
             to->nodes[i].returned = 0;
             if (!to->nodes[i].parent) { /* it was not asked for as a child */
-                uint64_t *node = tw_map_put(&to->children, to->nodes[i].edge);
+                uint64_t *node = place_of(to, 0, to->nodes[i].edge);
 
                 if (node)
                     *node = i;
@@ -161,20 +190,6 @@ void tw_call_tree_move(struct tw_call_tree *to, struct tw_call_tree *from)
         tw_call_tree_add(to, from, NULL);
     }
     tw_call_tree_clear(from);
-}
-
-bool tw_call_tree_index(struct tw_call_tree *tree)
-{
-    tw_map_clear(&tree->children);
-    for (size_t i = 1; i < tree->count; i++) {
-        uint64_t *node = tw_map_put(&tree->children, (uint64_t)tree->nodes[i].parent << 32 |
-                                                         tree->nodes[i].edge);
-
-        if (!node)
-            return false;
-        *node = i;
-    }
-    return true;
 }
 
 bool tw_call_edges_init(struct tw_call_edges *edges, const struct tw_allocator *allocator)
@@ -199,7 +214,7 @@ static uint64_t ends_key(uint32_t from, uint32_t to, unsigned kind)
     return ((uint64_t)from << FUNCTION_BITS | to) << KIND_BITS | kind;
 }
 
-bool tw_call_edges_index(struct tw_call_edges *edges)
+static bool index_edges(struct tw_call_edges *edges)
 {
     tw_map_clear(&edges->by_ends);
     for (size_t i = 1; i < edges->count; i++) {
@@ -211,17 +226,19 @@ bool tw_call_edges_index(struct tw_call_edges *edges)
             return false;
         *number = i;
     }
+    edges->is_moved = false;
     return true;
 }
 
 uint32_t tw_call_edges_number(struct tw_call_edges *edges, uint32_t from, uint32_t to,
                               enum tw_call_kind kind)
 {
-    uint64_t *number;
+    uint64_t *number = NULL;
 
     if (edges->is_off)
         return 0;
-    number = tw_map_put(&edges->by_ends, ends_key(from, to, kind));
+    if (!edges->is_moved || index_edges(edges))
+        number = tw_map_put(&edges->by_ends, ends_key(from, to, kind));
     if (number && *number)
         return (uint32_t)*number;
     if (!number || edges->count >= EDGES_MOST ||

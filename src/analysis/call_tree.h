@@ -24,6 +24,7 @@ struct tw_call_tree {
     size_t count, room;
     size_t most;            /* nodes: beyond, paths are folded into "too deep" */
     struct tw_map children; /* parent and edge to node */
+    bool is_moved;          /* `children` has old numbers */
     bool is_off;            /* nobody asks for paths: all of them are node 0 */
     bool is_out;
     const struct tw_allocator *allocator;
@@ -36,7 +37,8 @@ struct tw_call_edges {
     struct tw_call_edge *items; /* number 0: control began here */
     size_t count, room;
     struct tw_map by_ends;
-    bool is_off; /* nobody asks for them: all are number 0 */
+    bool is_moved; /* `by_ends` has old numbers */
+    bool is_off;   /* nobody asks for them: all are number 0 */
     bool is_out;
     const struct tw_allocator *allocator;
 };
@@ -56,15 +58,11 @@ void tw_call_tree_add(struct tw_call_tree *to, const struct tw_call_tree *from,
                       const uint32_t *edges);
 /* The same, and `from` is empty then: its nodes are taken over as they are where that is the same. */
 void tw_call_tree_move(struct tw_call_tree *to, struct tw_call_tree *from);
-/* Nodes were moved: finds children by number again.  False: no memory. */
-bool tw_call_tree_index(struct tw_call_tree *tree);
 
 bool tw_call_edges_init(struct tw_call_edges *edges, const struct tw_allocator *allocator);
 void tw_call_edges_release(struct tw_call_edges *edges);
 /* The number of an edge, made when it is new; 0 when memory is out. */
 uint32_t tw_call_edges_number(struct tw_call_edges *edges, uint32_t from, uint32_t to,
                               enum tw_call_kind kind);
-/* Edges were moved: finds them by their ends again.  False: no memory. */
-bool tw_call_edges_index(struct tw_call_edges *edges);
 
 #endif

@@ -405,6 +405,7 @@ static enum tw_status start(struct tw_identified **identified, struct tw_identif
         answer->allocator_copy = *copy->allocator;
         answer->allocator = &answer->allocator_copy;
     }
+    answer->stays_outside = copy->stays_outside;
     *identified = answer;
     return TW_OK;
 }
@@ -447,6 +448,11 @@ static enum tw_status ask_capture(struct tw_identified *answer, const char *path
 
     about->format = kind;
     about->confidence = 1;
+    if (answer->stays_outside) {
+        about->what = tw_answer_text(answer, "a %s", kind);
+        tw_answer_command(answer, path);
+        return TW_OK;
+    }
     if (tw_capture_open(&capture, path, NULL, &fault) != TW_OK) {
         about->what = tw_answer_text(answer, "%s that cannot be opened: %s", kind, fault.text);
         about->command = NULL;
@@ -494,7 +500,7 @@ enum tw_status tw_identify(struct tw_identified **identified, const char *path,
     TW_TRY(tw_file_map(&file, path, fault));
     status = tw_identify_bytes(identified, file.bytes, file.size, path, options, fault);
     tw_file_unmap(&file);
-    if (status == TW_OK && (*identified)->about.format &&
+    if (status == TW_OK && !(*identified)->stays_outside && (*identified)->about.format &&
         (strcmp((*identified)->about.format, "perf.data") == 0 ||
          strcmp((*identified)->about.format, "snapshot") == 0))
         status = finish(identified, ask_capture(*identified, path, (*identified)->about.format),

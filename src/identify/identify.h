@@ -302,6 +302,7 @@ struct tw_identified {
     struct tw_allocator allocator_copy;
     const struct tw_allocator *allocator;
     bool no_memory;
+    bool stays_outside; /* tw_identify_options */
 };
 
 /* A text that stays as long as the answer; "" when memory is out. */

@@ -271,6 +271,34 @@ static void without_memory_nothing_is_left_out(void **state)
     tw_identified_free(whole);
 }
 
+/* What says itself what it is need not be opened: all of perf.data is its first bytes here, and it stays one. */
+static void it_may_stay_outside(void **state)
+{
+    static const char path[] = "test_identify.perf.data";
+    struct tw_identify_options options = { .size = sizeof options };
+    FILE *file = fopen(path, "wb");
+
+    (void)state;
+    CHECK(file);
+    CHECK_EQ(fwrite("PERFILE2", 1, 8, file), 8);
+    CHECK_EQ(fclose(file), 0);
+    for (unsigned stays = 0; stays < 2; stays++) {
+        struct tw_identified *found;
+
+        options.stays_outside = stays;
+        CHECK_EQ(tw_identify(&found, path, &options, NULL), TW_OK);
+        CHECK_TEXT(tw_identified_about(found)->format, "perf.data");
+        CHECK_EQ(strstr(tw_identified_about(found)->what, "cannot be opened") == NULL, stays);
+        CHECK_EQ(tw_identified_about(found)->command != NULL, stays);
+        tw_identified_free(found);
+        CHECK_EQ(tw_identify(&found, ".", &options, NULL), TW_OK);
+        CHECK_TEXT(tw_identified_about(found)->format, "snapshot");
+        CHECK_EQ(strstr(tw_identified_about(found)->what, "cannot be opened") == NULL, stays);
+        tw_identified_free(found);
+    }
+    CHECK_EQ(remove(path), 0);
+}
+
 /* Flush markers between the bytes of a source are no bytes of it, nor of another: all of the file is explained. */
 static void markers_are_nobodys(void **state)
 {
@@ -419,6 +447,7 @@ int main(void)
         cmocka_unit_test(settings_are_what_the_packets_have),
         cmocka_unit_test(what_stays_open_is_named),
         cmocka_unit_test(without_memory_nothing_is_left_out),
+        cmocka_unit_test(it_may_stay_outside),
         cmocka_unit_test(markers_are_nobodys),
         cmocka_unit_test(what_is_no_trace_is_named),
         cmocka_unit_test(damage_is_no_seam),

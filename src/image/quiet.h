@@ -31,7 +31,8 @@ typedef enum tw_quiet_kind tw_quiet_fn(void *context, const struct tw_batch *two
 struct tw_quiet {
     tw_quiet_fn *ask;
     void *context;
-    struct tw_batch whose; /* a source that executes this code; without elements */
+    struct tw_batch whose; /* a source that executes this code; its elements are `ranges` */
+    struct tw_element ranges[2];
 };
 
 /* Quiet ways are left out from now on; false: no memory.  Before there are blocks. */

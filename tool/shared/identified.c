@@ -55,7 +55,8 @@ bool identified_fill(struct identified *identified, struct tw_capture_options *t
 {
     const struct tw_identify_options how = { .size = sizeof how,
                                              .has_framing = to->has_framing,
-                                             .framing = to->framing };
+                                             .framing = to->framing,
+                                             .stays_outside = true };
     const struct tw_identity *about;
     enum tw_status status;
 
