@@ -418,6 +418,9 @@ static void edge_sum(struct tw_range_sum *out, const struct tw_code *code, uint6
     out->is_edge = true;
 }
 
+/* Steps lie far from each other: each is asked for so many before its turn. */
+enum { SEEN_AHEAD = 8 };
+
 static void settle_steps(struct tw_code *code)
 {
     struct tw_sums *sums = code->sums;
@@ -429,6 +432,12 @@ static void settle_steps(struct tw_code *code)
         struct tw_blocks *blocks = space_of_summed(code, summed);
         struct tw_step_sum *step = &blocks->steps[(uint32_t)summed];
         const uint32_t times = step->times;
+
+        if (sums->step_count >= SEEN_AHEAD) {
+            const uint64_t later = sums->steps[sums->step_count - SEEN_AHEAD];
+
+            TW_PREFETCH(&space_of_summed(code, later)->steps[(uint32_t)later]);
+        }
 
         step->times = 0;
         if (times)
