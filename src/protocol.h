@@ -9,6 +9,7 @@
 #include <trackway/types.h>
 
 #include "base/text.h"
+#include "stage/position.h"
 
 struct tw_code_config;
 struct tw_custom;
@@ -28,6 +29,7 @@ struct tw_input {
     size_t place_count;
     bool has_gaps; /* some of the places are discontinuities */
     bool is_last;  /* nothing follows: a cut packet is the end of the trace */
+    struct tw_gap_ahead ahead; /* which of them is next; kept for an input of the same places */
 };
 
 /* When several IDs are merged: elements[first...] were released by the packet that ended before

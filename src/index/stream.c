@@ -263,16 +263,12 @@ static enum tw_status read_stretch(struct tw_index *index, struct tw_index_line 
 static enum tw_status read_buffered(struct tw_index *index, struct tw_index_line *line,
                                     const struct tw_stream *stream, size_t *used, bool is_last)
 {
-    const bool has_gaps = tw_position_discontinuity(stream->places, stream->place_count, 0,
-                                                    UINT64_MAX) != UINT64_MAX;
+    struct tw_gap_ahead ahead = { .is_known = false };
 
     for (;;) {
         const uint64_t from = stream->offset + *used;
-        const uint64_t first = line->handled_gap > from ? line->handled_gap : from;
-        const uint64_t gap =
-            has_gaps ? tw_position_discontinuity(stream->places, stream->place_count, first,
-                                                 stream->offset + stream->size)
-                     : UINT64_MAX;
+        const uint64_t gap = tw_gap_next(&ahead, stream->places, stream->place_count, from,
+                                         line->handled_gap, stream->offset + stream->size);
         const size_t end = gap == UINT64_MAX ? stream->size : (size_t)(gap - stream->offset);
 
         TW_TRY(read_stretch(index, line, stream, used, end, is_last || gap != UINT64_MAX));

@@ -166,10 +166,9 @@ static inline bool tw_position_has_gap(const struct tw_place *places, size_t cou
     return false;
 }
 
-/* The first discontinuity at or after stream offset `from` (and before or at `until`, where a
-   place may stand whose bytes are still to come); UINT64_MAX: none. */
+/* The first discontinuity at or after stream offset `from`; UINT64_MAX: none. */
 static inline uint64_t tw_position_discontinuity(const struct tw_place *places, size_t count,
-                                                 uint64_t from, uint64_t until)
+                                                 uint64_t from)
 {
     size_t low = 0, high = count;
 
@@ -181,10 +180,34 @@ static inline uint64_t tw_position_discontinuity(const struct tw_place *places, 
         else
             high = middle;
     }
-    for (; low < count && places[low].stream <= until; low++)
+    for (; low < count; low++)
         if (places[low].is_discontinuity)
             return places[low].stream;
     return UINT64_MAX;
+}
+
+/* The discontinuity ahead of an offset that mostly grows, looked for once: places may be many between
+   two of them.  All zero: nothing is known yet, as when there are other places. */
+struct tw_gap_ahead {
+    bool is_known;
+    uint64_t from, gap; /* of every offset from the one to the other `gap` is the next */
+};
+
+/* The next discontinuity at or after stream offset `from` that was not acted on: `handled` is one more
+   than the last that was.  It lies before or at `until`, where a place may stand whose bytes are still to
+   come; UINT64_MAX: there is none. */
+static inline uint64_t tw_gap_next(struct tw_gap_ahead *ahead, const struct tw_place *places,
+                                   size_t count, uint64_t from, uint64_t handled,
+                                   uint64_t until)
+{
+    const uint64_t first = handled > from ? handled : from;
+
+    if (!ahead->is_known || first < ahead->from || first > ahead->gap)
+        *ahead =
+            (struct tw_gap_ahead){ .is_known = true,
+                                   .from = first,
+                                   .gap = tw_position_discontinuity(places, count, first) };
+    return ahead->gap <= until ? ahead->gap : UINT64_MAX;
 }
 
 #endif

@@ -193,12 +193,10 @@ static inline bool tw_stage_run(struct tw_stage *stage, struct tw_input *in,
     stage->at = in->data + in->used;
     while (has_room) {
         const uint64_t from = tw_stage_offset(stage, stage->at);
-        const uint64_t handled = stage->damage->handled_gap;
-        const uint64_t first = handled > from ? handled : from;
-        const uint64_t gap = in->has_gaps
-                                 ? tw_position_discontinuity(in->places, in->place_count, first,
-                                                             in->offset + in->size)
-                                 : UINT64_MAX;
+        const uint64_t gap =
+            in->has_gaps ? tw_gap_next(&in->ahead, in->places, in->place_count, from,
+                                       stage->damage->handled_gap, in->offset + in->size)
+                         : UINT64_MAX;
         struct tw_packet place = { .offset = gap };
 
         stage->has_gap = gap != UINT64_MAX;

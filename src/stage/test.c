@@ -134,7 +134,7 @@ static void without_places_the_stream_is_the_capture(void **state)
     tw_position_init(&position, NULL, 0);
     CHECK_EQ(tw_position_at(&position, 0), 0);
     CHECK_EQ(tw_position_at(&position, 12345678901), 12345678901);
-    CHECK_EQ(tw_position_discontinuity(NULL, 0, 0, UINT64_MAX), UINT64_MAX);
+    CHECK_EQ(tw_position_discontinuity(NULL, 0, 0), UINT64_MAX);
 }
 
 static void discontinuities_are_found_in_order(void **state)
@@ -147,13 +147,33 @@ static void discontinuities_are_found_in_order(void **state)
         { .stream = 40, .is_discontinuity = 1 }, /* its bytes are still to come */
     };
 
+    struct tw_gap_ahead ahead = { .is_known = false };
+
     (void)state;
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 10, 40), 20);
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 20, 40), 20);
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 21, 40), 30);
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 31, 40), 40);
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 31, 39), UINT64_MAX);
-    CHECK_EQ(tw_position_discontinuity(places, LENGTH(places), 41, 90), UINT64_MAX);
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 10, 0, 40), 20);
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 20, 0, 40), 20);
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 20, 21, 40), 30);
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 31, 31, 40), 40);
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 31, 31, 39), UINT64_MAX);
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 41, 41, 90), UINT64_MAX);
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 12, 11, 90), 20); /* and back */
+}
+
+/* From one gap to the next places are looked at once, however often it is asked. */
+static void the_gap_ahead_is_kept(void **state)
+{
+    struct tw_place places[] = { { .stream = 10 }, { .stream = 20, .is_discontinuity = 1 } };
+    struct tw_gap_ahead ahead = { .is_known = false };
+
+    (void)state;
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 5, 0, 40), 20);
+    places[1].is_discontinuity = 0;
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 15, 0, 40), 20);
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 15, 21, 40), UINT64_MAX);
+    places[1].is_discontinuity = 1;
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 25, 21, 40), UINT64_MAX);
+    ahead.is_known = false;
+    CHECK_EQ(tw_gap_next(&ahead, places, LENGTH(places), 15, 0, 40), 20);
 }
 
 int main(void)
@@ -164,6 +184,7 @@ int main(void)
         cmocka_unit_test(long_places_go_on),
         cmocka_unit_test(without_places_the_stream_is_the_capture),
         cmocka_unit_test(discontinuities_are_found_in_order),
+        cmocka_unit_test(the_gap_ahead_is_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

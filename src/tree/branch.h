@@ -44,6 +44,7 @@ struct tw_branch {
     struct tw_stream stream;
     size_t used; /* bytes of it that are done */
     bool has_gaps;
+    struct tw_gap_ahead ahead; /* of what is decoded; what is read has its own */
     struct tw_position position;
 
     /* Elements. */
@@ -81,8 +82,8 @@ struct tw_branch {
     uint8_t *run_bytes;
     size_t run_size, run_room;
     uint64_t run_end;
-    uint64_t handled_gap, next_gap;
-    bool knows_gap;     /* next_gap is worked out */
+    uint64_t handled_gap;
+    struct tw_gap_ahead read_ahead;
     bool is_understood; /* the last packet handed out was */
 };
 

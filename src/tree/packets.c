@@ -26,22 +26,6 @@ static uint64_t end_of(struct tw_branch *branch, uint64_t offset, size_t size)
     return tw_position_at(&branch->position, size ? offset + size - 1 : offset) + 1;
 }
 
-/* The next gap at or after this stream offset, or UINT64_MAX: looked for once, as places may be many
-   between two gaps. */
-static uint64_t next_gap(struct tw_branch *branch, uint64_t from)
-{
-    const struct tw_stream *stream = &branch->stream;
-    const uint64_t first = branch->handled_gap > from ? branch->handled_gap : from;
-
-    if (!branch->has_gaps)
-        return UINT64_MAX;
-    if (!branch->knows_gap)
-        branch->next_gap = tw_position_discontinuity(stream->places, stream->place_count, first,
-                                                     stream->offset + stream->size);
-    branch->knows_gap = true;
-    return branch->next_gap;
-}
-
 /* Where the packet that was read lies. */
 static void place_packet(struct tw_branch *branch)
 {
@@ -66,7 +50,11 @@ static bool read_packet(struct tw_branch *branch)
 
     for (;;) {
         const uint64_t from = stream->offset + branch->read_used;
-        const uint64_t gap = next_gap(branch, from);
+        const uint64_t gap =
+            branch->has_gaps
+                ? tw_gap_next(&branch->read_ahead, stream->places, stream->place_count, from,
+                              branch->handled_gap, stream->offset + stream->size)
+                : UINT64_MAX;
         const size_t end = gap == UINT64_MAX ? stream->size : (size_t)(gap - stream->offset);
         const bool is_last = gap != UINT64_MAX || branch->tree->is_finished;
         enum tw_status status = TW_MORE;
@@ -86,7 +74,6 @@ static bool read_packet(struct tw_branch *branch)
         branch->read_used = end; /* a packet that the gap cut is no packet */
         branch->protocol->reader_lost(branch->reader);
         branch->handled_gap = gap + 1;
-        branch->knows_gap = false;
     }
 }
 

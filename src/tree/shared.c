@@ -412,11 +412,11 @@ enum tw_status tw_shared_route(struct tw_branch *branch)
 
     for (;;) {
         const uint64_t from = stream->offset + branch->used;
-        const uint64_t first = shared->handled_gap > from ? shared->handled_gap : from;
         const uint64_t gap =
-            branch->has_gaps ? tw_position_discontinuity(stream->places, stream->place_count,
-                                                         first, stream->offset + stream->size)
-                             : UINT64_MAX;
+            branch->has_gaps
+                ? tw_gap_next(&branch->ahead, stream->places, stream->place_count, from,
+                              shared->handled_gap, stream->offset + stream->size)
+                : UINT64_MAX;
         const bool has_gap = gap != UINT64_MAX;
         const size_t end = has_gap ? (size_t)(gap - stream->offset) : stream->size;
 

@@ -173,7 +173,7 @@ void tw_branch_refresh(struct tw_branch *branch)
         (branch->part || tree->unframer || tree->has_gaps) &&
         tw_position_has_gap(branch->stream.places, branch->stream.place_count);
     tw_position_init(&branch->position, branch->stream.places, branch->stream.place_count);
-    branch->knows_gap = false;
+    branch->ahead.is_known = branch->read_ahead.is_known = false;
     branch->is_idle = branch->is_read_idle = false;
 }
 
