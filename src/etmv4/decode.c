@@ -118,7 +118,10 @@ TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const 
 
             if (at >= end)
                 break;
-            (void)tw_position_at(&stage->position, offset);
+            if (is_marked) /* sources that take turns have short stretches */
+                tw_position_find(&stage->position, offset);
+            else
+                (void)tw_position_at(&stage->position, offset);
             position = tw_position_line(&stage->position, at, offset);
             stretch_end = stage->position.until - offset < (uint64_t)(end - at)
                               ? at + (stage->position.until - offset)

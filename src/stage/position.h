@@ -27,8 +27,10 @@ enum { TW_POSITION_SHIFT = 35 };
 static inline void tw_position_init(struct tw_position *position, const struct tw_place *places,
                                     size_t count)
 {
-    position->first = position->place = places;
-    position->last = count ? places + count - 1 : places;
+    static const struct tw_place everywhere = { .stream = 0 };
+
+    position->first = position->place = count ? places : &everywhere;
+    position->last = count ? places + count - 1 : &everywhere;
     position->from = 0;
     position->until = count ? 0 : UINT64_MAX;
     position->delta = position->origin = position->scale = 0;
@@ -52,22 +54,25 @@ static inline const struct tw_place *tw_position_search(const struct tw_position
 }
 
 /* Finds the stretch that holds `offset`; the cursor may stand anywhere. */
-static inline void tw_position_seek(struct tw_position *position, uint64_t offset)
+static inline void tw_position_find(struct tw_position *position, uint64_t offset)
 {
-    const struct tw_place *place = position->place;
-    uint64_t into;
+    const struct tw_place *place = position->place, *const last = position->last;
+    uint64_t until, into;
 
-    if (TW_LIKELY(place < position->last && place[1].stream <= offset &&
-                  (place + 1 == position->last || offset < place[2].stream)))
-        place++; /* mostly the next one */
-    else if (place->stream > offset || (place < position->last && place[1].stream <= offset))
-        place = tw_position_search(position, offset);
+    if (TW_LIKELY(place + 1 < last && offset < place[2].stream && offset >= place[1].stream)) {
+        place++; /* mostly the next one, and not the last */
+        until = place[1].stream;
+    } else {
+        if (place->stream > offset || (place < last && place[1].stream <= offset))
+            place = tw_position_search(position, offset);
+        until = place < last ? place[1].stream : UINT64_MAX;
+    }
     position->place = place;
-    position->until = place < position->last ? place[1].stream : UINT64_MAX;
+    position->until = until;
     position->from = place->stream;
     position->delta = place->capture - place->stream;
     position->origin = position->scale = 0;
-    if (place->first == 0 || position->until - place->stream <= place->first)
+    if (place->first == 0 || until - place->stream <= place->first)
         return; /* no auxiliary byte is passed */
     position->origin = place->stream + place->first - 15;
     into = offset - position->origin;
@@ -76,10 +81,13 @@ static inline void tw_position_seek(struct tw_position *position, uint64_t offse
         position->from = position->origin = offset - into % 15;
         into %= 15;
     }
-    if (position->until - offset > TW_POSITION_MOST - into)
+    if (until - offset > TW_POSITION_MOST - into)
         position->until = offset + (TW_POSITION_MOST - into);
     position->scale = TW_POSITION_SCALE;
 }
+
+/* The same, apart: loops over long stretches have their registers for what they do inside of them. */
+void tw_position_seek(struct tw_position *position, uint64_t offset);
 
 /* The capture offset of a stream offset that lies in the stretch at hand. */
 TW_INLINE uint64_t tw_position_in(const struct tw_position *position, uint64_t offset)

@@ -25,8 +25,10 @@ struct tw_stage {
     uint64_t index; /* in the capture, of the packet at hand */
 
     struct tw_element *out, *limit; /* the next element, and the end of the batch */
-    struct tw_element *marked;      /* elements before this one have a mark */
-    uint64_t marked_until;          /* stream offsets before this one need no other mark */
+    struct tw_element *elements;    /* the first of the batch */
+    struct tw_mark *mark, *mark_limit;
+    struct tw_element *marked; /* elements before this one have a mark */
+    uint64_t marked_until;     /* stream offsets before this one need no other mark */
 };
 
 static inline void tw_stage_begin(struct tw_stage *stage, void *decoder,
@@ -38,8 +40,13 @@ static inline void tw_stage_begin(struct tw_stage *stage, void *decoder,
     *stage = (struct tw_stage){
         .decoder = decoder, .follow = follow, .output = output, .damage = damage
     };
+    stage->elements = batch->elements;
     stage->out = stage->marked = batch->elements + batch->count;
     stage->limit = batch->elements + batch->room;
+    if (output->marks.marks) {
+        stage->mark = output->marks.marks + output->marks.count;
+        stage->mark_limit = output->marks.marks + output->marks.room;
+    }
     tw_position_init(&stage->position, NULL, 0);
 }
 
@@ -73,13 +80,11 @@ TW_INLINE const uint8_t *tw_stage_together(struct tw_stage *stage, uint64_t *ind
 static inline void tw_stage_add_mark(struct tw_stage *stage, const struct tw_element *first,
                                      uint64_t index)
 {
-    struct tw_marks *marks = &stage->output->marks;
-
-    if (marks->count < marks->room)
-        marks->marks[marks->count++] = (struct tw_mark){
-            .released = index + 1,
-            .first = (size_t)(first - stage->output->batch->elements),
-        };
+    if (stage->mark < stage->mark_limit) {
+        stage->mark->released = index + 1;
+        stage->mark->first = (size_t)(first - stage->elements);
+        stage->mark++;
+    }
     stage->marked_until = stage->position.until; /* no further than its place */
 }
 
@@ -117,6 +122,7 @@ static inline void tw_stage_finish(struct tw_stage *stage)
         const bool has_next = stage->at < stage->end || stage->at == stage->base;
 
         tw_stage_mark(stage, stage->out, has_next ? stage->at + 1 : stage->at);
+        stage->output->marks.count = (size_t)(stage->mark - stage->output->marks.marks);
     }
     stage->output->batch->count = (size_t)(stage->out - stage->output->batch->elements);
 }

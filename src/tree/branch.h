@@ -24,12 +24,15 @@ enum {
 struct tw_branch {
     struct tw_tree *tree;
     const struct tw_protocol *protocol;
+    /* These are shown with every batch: as they lie there, they are copied by few instructions. */
+    void *user;      /* of the source, and ... */
+    uint32_t source; /* ... its number */
+    uint32_t src;    /* shared.h: TW_NO_SRC, or which source of the ID's stream it is ... */
     uint8_t id;
-    uint32_t src; /* shared.h: TW_NO_SRC, or which source of the ID's stream it is ... */
+    bool src_is_id; /* see struct tw_batch */
     /* ... or several share its stream, and it has no decoder; or NULL */
     struct tw_shared *shared;
     struct tw_shared_part *part; /* of one such source: its packets; or NULL */
-    bool src_is_id;              /* see struct tw_batch */
     uint32_t order;              /* place in the tree's list */
     void *config;
     struct tw_code *code; /* may be shared with other branches */
@@ -37,8 +40,6 @@ struct tw_branch {
     struct tw_image *image;            /* made for the source's own callback; or NULL */
     struct tw_code_config code_config; /* as asked for, to know who may share */
     struct tw_stats stats;
-    void *user;      /* of the source, and ... */
-    uint32_t source; /* ... its number */
 
     /* What is held of the stream. */
     struct tw_stream stream;
@@ -143,6 +144,9 @@ struct tw_tree {
     struct tw_live *live; /* merging: a queue by key, see elements.c; none: not known yet */
     size_t live_room;
     struct tw_live *live_first, *live_end, *live_limit;
+    /* While live_end is before it, elements of the queue are all that there is to hand out; NULL: it is empty, or errors
+       are reported, markers wait, or the tree is broken or counts. */
+    const struct tw_live *quick_limit;
     enum tw_status broken;     /* sticky */
     struct tw_custom *customs; /* protocols of the caller */
     struct tw_kept *kept;      /* see tw_tree_keep */

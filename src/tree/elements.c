@@ -191,8 +191,8 @@ TW_INLINE void show(struct tw_branch *branch, struct tw_batch *batch, size_t unt
     batch->count = batch->room = until - branch->given;
     batch->user = branch->user;
     batch->source = branch->source;
-    batch->id = branch->id;
     batch->src = branch->src;
+    batch->id = branch->id;
     batch->src_is_id = branch->src_is_id;
     branch->given = until;
 }
@@ -386,11 +386,14 @@ static enum tw_status next_merged(struct tw_tree *tree, struct tw_batch *batch)
     const enum tw_status status =
         tree->live_first != tree->live_end ? renew_first(tree) : find_live(tree);
     const struct tw_live *first = tree->live_first;
+    const bool has_live = status == TW_OK && first != tree->live_end;
     uint64_t limit;
 
+    tree->quick_limit =
+        has_live && !tree->config.errors && !tw_markers_wait(tree) ? tree->live_limit : NULL;
     if (status != TW_OK)
         return status;
-    if (first == tree->live_end)
+    if (!has_live)
         return TW_MORE;
     /* Up to where the next branch has something to say. */
     limit = first[1].key >> TW_LIVE_ORDER_BITS;
@@ -455,8 +458,7 @@ TW_INLINE bool next_in_queue(struct tw_tree *tree, struct tw_batch *batch)
     struct tw_live *first = tree->live_first;
     struct tw_branch *branch;
 
-    if (first == tree->live_end || tree->live_end == tree->live_limit || tree->config.errors ||
-        tw_markers_wait(tree) || tree->broken != TW_OK ||
+    if (tree->live_end >= tree->quick_limit ||
         atomic_load_explicit(&tree->is_cancelled, memory_order_relaxed))
         return false;
     branch = first->branch;
@@ -474,7 +476,9 @@ enum tw_status tw_tree_next(struct tw_tree *tree, struct tw_batch *batch)
 {
     if (!tree || !batch)
         return TW_E_ARGUMENT;
-    if (TW_LIKELY(batch->size == sizeof *batch && !tree->is_counting))
-        return next_in_queue(tree, batch) ? TW_OK : next(tree, batch);
-    return next_sized(tree, batch);
+    if (TW_UNLIKELY(batch->size != sizeof *batch))
+        return next_sized(tree, batch);
+    if (next_in_queue(tree, batch))
+        return TW_OK;
+    return tree->is_counting ? next_sized(tree, batch) : next(tree, batch);
 }
