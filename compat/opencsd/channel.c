@@ -31,6 +31,7 @@ static void lose(struct oc_channel *channel)
     channel->unsynced_next = OC_NEXT_BYTE;
     channel->fed = channel->shared = channel->skip = channel->next = channel->batch.count = 0;
     channel->calm = 0;
+    memset(channel->starts, 0, sizeof channel->starts);
     if (channel->tree) {
         tw_tree_reset(channel->tree, 0);
         if (channel->asked !=

@@ -14,7 +14,15 @@
 #include "opencsd/print.h"
 #include "opencsd/protocol.h"
 
-enum { OC_SPACES_MAX = 256 };
+enum {
+    OC_SPACES_MAX = 256,
+    OC_STARTS = 4 /* packets behind which an element may come, and some more */
+};
+
+/* Where a packet began: the byte's index, and how far from it the packet's own is. */
+struct oc_start {
+    ocsd_trc_index_t index, shift;
+};
 
 /* Address spaces that were met: each pair of context ID and VMID has a number of its own. */
 struct oc_spaces {
@@ -72,11 +80,14 @@ struct oc_channel {
     size_t next;
     uint64_t delivered;
     size_t skip; /* elements that were delivered before the tree went back ... */
-    ocsd_datapath_resp_t answer;  /* ... and what the client said to the last of them */
-    size_t chunk;                 /* bytes that are decoded at once; 0: packet by packet ... */
-    unsigned calm;                /* ... for so many packets so far */
-    ocsd_trc_index_t index_shift; /* of the packet at work, if it begins inside a byte */
-    bool is_waiting;              /* the client stopped inside what the tree has */
+    ocsd_datapath_resp_t answer; /* ... and what the client said to the last of them */
+    size_t chunk;                /* bytes that are decoded at once; 0: packet by packet ... */
+    unsigned calm;               /* ... for so many packets so far */
+    /* The last packets, of which elements may come yet: one of STM that ends with F is taken for a packet only when the
+       tree has more, which comes with the next ones. */
+    struct oc_start starts[OC_STARTS];
+    unsigned start;  /* the next to be replaced */
+    bool is_waiting; /* the client stopped inside what the tree has */
     bool is_ending;
 };
 

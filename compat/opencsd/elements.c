@@ -52,13 +52,26 @@ void oc_elements_forget_memory(struct oc_channel *channel)
 
 /* ---- Elements */
 
+/* How far an element's index is from that of the byte in which its packet began, which need not be the packet at work. */
+static ocsd_trc_index_t shift_at(const struct oc_channel *channel, ocsd_trc_index_t index)
+{
+    for (unsigned i = 0; i < OC_STARTS; i++) {
+        const struct oc_start *start = &channel->starts[(channel->start + i) % OC_STARTS];
+
+        if (start->index == index && start->shift)
+            return start->shift;
+    }
+    return 0;
+}
+
 /* The end of trace is where the last packet was, be it before a reset. */
 static ocsd_trc_index_t index_of(const struct oc_channel *channel,
                                  const struct tw_element *element)
 {
     if (element->type == TW_ELEMENT_EO_TRACE && !channel->last_is_in_tree)
         return channel->last_index;
-    return (ocsd_trc_index_t)element->index + channel->index_shift;
+    return (ocsd_trc_index_t)element->index +
+           shift_at(channel, (ocsd_trc_index_t)element->index);
 }
 
 ocsd_datapath_resp_t oc_elements_give(struct oc_channel *channel,

@@ -47,6 +47,19 @@ static ocsd_trc_index_t shift(const struct oc_channel *channel)
                : 1;
 }
 
+/* Elements may come of the packet that was read, be it later.  Not so of what shares its first byte, of this index, with a
+   bad packet before it. */
+static void note_start(struct oc_channel *channel, ocsd_trc_index_t index, ocsd_trc_index_t by)
+{
+    const struct oc_protocol *protocol = channel->protocol;
+    const struct tw_packet *packet = channel->packet;
+
+    if (packet->type == protocol->not_sync || packet->type == protocol->async)
+        return;
+    channel->starts[channel->start] = (struct oc_start){ index, by };
+    channel->start = (channel->start + 1) % OC_STARTS;
+}
+
 /* ---- Bad packets */
 
 static void log_complaint(const struct oc_source *source, const struct oc_complaint *complaint,
@@ -181,14 +194,16 @@ static ocsd_datapath_resp_t take(struct oc_channel *channel)
     const struct oc_protocol *protocol = channel->protocol;
     const struct tw_packet *packet = channel->packet;
     const size_t size = packet->size - (packet->spare_bits != 0);
+    const ocsd_trc_index_t by = shift(channel);
     struct oc_packet shown = { .packet = packet };
     ocsd_datapath_resp_t answer;
 
-    channel->index_shift = shift(channel);
     channel->shared_is_old = false;
     shown.bytes = channel->held.bytes;
     shown.size = packet->size;
-    shown.index = next_index(channel) + channel->index_shift;
+    shown.index = next_index(channel);
+    note_start(channel, shown.index, by);
+    shown.index += by;
     channel->unsynced_next = OC_NEXT_BYTE;
     if (packet->type == protocol->not_sync) {
         channel->stats.channel_unsynced += size;
@@ -259,6 +274,7 @@ ocsd_datapath_resp_t oc_step_last(struct oc_channel *channel)
     const struct oc_protocol *protocol = channel->protocol;
     const struct tw_packet *packet = channel->packet;
     struct oc_packet shown = { .packet = packet };
+    ocsd_trc_index_t by;
     ocsd_datapath_resp_t answer;
 
     if (!channel->held.size)
@@ -277,7 +293,9 @@ ocsd_datapath_resp_t oc_step_last(struct oc_channel *channel)
                        channel->held.size, true) != TW_OK)
         return OCSD_RESP_CONT;
     shown.size = packet->size;
-    shown.index += shift(channel);
+    by = shift(channel);
+    note_start(channel, shown.index, by);
+    shown.index += by;
     set_last(channel, shown.index);
     answer = oc_packets_show(&channel->packets, &shown);
     return channel->is_full && channel->packets.is_bad[packet->type]
