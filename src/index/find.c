@@ -140,7 +140,8 @@ enum tw_status tw_index_find_next(const struct tw_index *index, struct tw_index_
     if ((unsigned)kind >= TW_INDEX_KINDS)
         return TW_END;
     TW_TRY(rank(index, line, &count, stream, kind, offset));
-    return tw_index_find_nth(index, entry, stream, kind, count);
+    TW_TRY(tw_index_find_nth(index, entry, stream, kind, count));
+    return entry->offset >= offset ? TW_OK : TW_E_FILE;
 }
 
 enum tw_status tw_index_find_before(const struct tw_index *index, struct tw_index_entry *entry,
@@ -153,7 +154,11 @@ enum tw_status tw_index_find_before(const struct tw_index *index, struct tw_inde
     if ((unsigned)kind >= TW_INDEX_KINDS)
         return TW_END;
     TW_TRY(rank(index, line, &count, stream, kind, offset));
-    return count ? tw_index_find_nth(index, entry, stream, kind, count - 1) : TW_END;
+    if (!count)
+        return TW_END;
+    TW_TRY(tw_index_find_nth(index, entry, stream, kind, count - 1));
+    /* Who goes back from entry to entry arrives, whatever the file's counts say. */
+    return entry->offset < offset ? TW_OK : TW_E_FILE;
 }
 
 enum tw_status tw_index_line_block_of_time(const struct tw_index_line *line, uint64_t *block,
