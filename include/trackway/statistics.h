@@ -66,8 +66,8 @@ TW_API void tw_statistics_begin_packets(struct tw_statistics *statistics,
                                         struct tw_run *packets, bool is_beside);
 TW_API TW_MUST_USE enum tw_status tw_statistics_end_packets(struct tw_statistics *statistics);
 
-/* Adds what another one counted.  Buffers are the same when their names and those of the captures
-   are. */
+/* Adds what another one counted.  Buffers are the same when their numbers, their names and those of
+   the captures are. */
 TW_API TW_MUST_USE enum tw_status tw_statistics_add(struct tw_statistics *statistics,
                                                     const struct tw_statistics *other);
 TW_API TW_MUST_USE enum tw_status tw_statistics_save(struct tw_statistics *statistics,

@@ -55,10 +55,11 @@ static uint64_t hash_of(const struct tw_statistics_row *row)
         tw_hash64(tw_hash_of((const uint8_t *)row->buffer, strlen(row->buffer)) ^ row->id));
 }
 
+/* Two blocks of perf.data may have one name: that of a CPU, and an offset which came again. */
 static bool is_same(const struct tw_statistics_row *a, const struct tw_statistics_row *b)
 {
-    return a->id == b->id && strcmp(a->buffer, b->buffer) == 0 &&
-           strcmp(a->capture, b->capture) == 0;
+    return a->id == b->id && a->buffer_number == b->buffer_number &&
+           strcmp(a->buffer, b->buffer) == 0 && strcmp(a->capture, b->capture) == 0;
 }
 
 /* Rows by what they are of; those with the same hash are chained. */
