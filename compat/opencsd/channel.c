@@ -27,7 +27,7 @@ static void lose(struct oc_channel *channel)
     channel->reader_is_behind = false;
     channel->is_synced = channel->is_waiting = channel->is_ending = channel->is_decoding =
         false;
-    channel->has_shown_unsynced = channel->shared_is_old = false;
+    channel->has_shown_unsynced = channel->shared_is_old = channel->has_async = false;
     channel->unsynced_next = OC_NEXT_BYTE;
     channel->fed = channel->shared = channel->skip = channel->next = channel->batch.count = 0;
     channel->calm = 0;

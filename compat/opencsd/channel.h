@@ -60,6 +60,7 @@ struct oc_channel {
     bool shared_is_old; /* ... and the client stopped behind that packet */
     bool is_synced, has_shown_unsynced;
     bool is_decoding;                    /* what elements start with was seen */
+    bool has_async;                      /* ... or what comes before that */
     enum oc_unsynced_next unsynced_next; /* how the index of the next packet comes about, ... */
     ocsd_trc_index_t unsynced_index;     /* ... where it is not that of its first byte */
     ocsd_trc_index_t last_index; /* of the last packet that elements could be made of; ... */

@@ -75,6 +75,7 @@ struct oc_protocol {
     /* Types of the library: bytes before the first synchronization, a packet that is none, an alignment
        synchronization, what decoding starts with, and after what it has to start again (0: nothing). */
     uint8_t not_sync, bad_sequence, async, start, stops[2];
+    bool starts_behind_async; /* without it that start is none */
 
     /* Packets as OpenCSD has them: a state goes from packet to packet. */
     size_t state_size;

@@ -116,6 +116,20 @@ static void set_last(struct oc_channel *channel, ocsd_trc_index_t index)
     channel->last_is_in_tree = false;
 }
 
+/* Whether elements come of what follows the packet, so that they tell of bad packets, too. */
+static void note_state(struct oc_channel *channel, bool is_bad)
+{
+    const struct oc_protocol *protocol = channel->protocol;
+    const unsigned type = ((const struct tw_packet *)channel->packet)->type;
+
+    if (is_bad || (type && (type == protocol->stops[0] || type == protocol->stops[1])))
+        channel->is_decoding = channel->has_async = false;
+    else if (type == protocol->start)
+        channel->is_decoding |= channel->has_async || !protocol->starts_behind_async;
+    else if (type == protocol->async)
+        channel->has_async = true;
+}
+
 /* To those who look at packets, and to the tree; `size` bytes are done.  Where the last byte is shared
    with the next packet the tree gets it now. */
 static ocsd_datapath_resp_t pass_on(struct oc_channel *channel, struct oc_packet *shown,
@@ -143,11 +157,7 @@ static ocsd_datapath_resp_t pass_on(struct oc_channel *channel, struct oc_packet
         if (is_bad)
             refused = refuse_bad(channel, shown->bytes, shown->index);
     }
-    if (is_bad || (packet->type && (packet->type == channel->protocol->stops[0] ||
-                                    packet->type == channel->protocol->stops[1])))
-        channel->is_decoding = false;
-    else if (packet->type == channel->protocol->start)
-        channel->is_decoding = true;
+    note_state(channel, is_bad);
     return refused > answer ? refused : answer;
 }
 
