@@ -235,7 +235,8 @@ static TW_NOINLINE enum tw_status next_of_end(struct tw_tree *tree, struct tw_ba
         struct tw_output output = { .batch = &made };
         enum tw_status status;
 
-        if (branch->is_ended || branch->shared)
+        if (branch->is_ended || branch->shared ||
+            (branch->part && !tw_shared_has_begun(branch)))
             continue;
         if (!branch->elements && i > 0 &&
             !tree->branches[i - 1]

@@ -270,12 +270,19 @@ uint64_t tw_shared_offset(const struct tw_branch *branch, uint64_t offset)
 
 /* ---- bytes that are no source's ---- */
 
-/* Every source may have lost something. */
+bool tw_shared_has_begun(const struct tw_branch *branch)
+{
+    return branch->part->origin + branch->part->size > 0;
+}
+
+/* Every source may have lost something; but one that was met before a reset is not there until it is met again. */
 static void mark_gap(struct tw_branch *branch, uint64_t capture)
 {
     for (size_t i = 0; i < branch->shared->count; i++) {
         struct tw_shared_part *part = branch->shared->branches[i]->part;
 
+        if (!tw_shared_has_begun(branch->shared->branches[i]))
+            continue;
         if (!part->has_gap)
             part->gap = capture;
         part->has_gap = true;

@@ -57,6 +57,8 @@ enum tw_status tw_shared_route(struct tw_branch *branch);
 /* What is held of a single source's packets, and that the first bytes of it are done. */
 struct tw_stream tw_shared_stream(const struct tw_branch *branch);
 void tw_shared_consume(struct tw_branch *branch, size_t size);
+/* Whether a single source has sent anything, since a reset if there was one. */
+bool tw_shared_has_begun(const struct tw_branch *branch);
 /* Where a stream offset of a single source lies in the shared stream. */
 uint64_t tw_shared_offset(const struct tw_branch *branch, uint64_t offset);
 /* Damage of the stream becomes elements. */
