@@ -52,9 +52,9 @@ static void history_state(struct tw_etraced_history *history, struct tw_state *s
     }
     for (unsigned i = 0; i < TW_ETRACED_REQUESTS; i++) {
         TW_STATE(state, history->requests[i].is_open);
+        TW_STATE(state, history->requests[i].size); /* also behind a loss */
         if (!history->requests[i].is_open)
             continue;
-        TW_STATE(state, history->requests[i].size);
         TW_STATE(state, history->requests[i].subtype);
         TW_STATE(state, history->requests[i].address);
     }

@@ -443,6 +443,7 @@ void tw_etraced_sync(const struct tw_etraced_shape *shape, struct tw_etraced_his
     history->lost_address = history->lost_data = 0xff;
 }
 
+/* Of what was under way the size stays: without it the data that may still come cannot be read. */
 void tw_etraced_lose(struct tw_etraced_history *history)
 {
     history->lost_address = history->lost_data = 0xff;
@@ -477,6 +478,7 @@ static void close_request(struct tw_etraced_history *history, struct tw_etrace_p
         packet->subtype = history->requests[number].subtype;
     }
     history->requests[number].is_open = false;
+    history->requests[number].size = 0; /* of the next one nothing is known */
 }
 
 void tw_etraced_resolve(const struct tw_etraced_shape *shape,
