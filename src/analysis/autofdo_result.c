@@ -193,10 +193,11 @@ static uint64_t ranges_of(const struct tw_autofdo *autofdo, size_t file)
 bool tw_autofdo_file(struct tw_autofdo *autofdo, struct tw_autofdo_file *file, size_t number)
 {
     struct tw_autofdo_file told = { .size = sizeof told };
-    const struct tw_autofdo_object *of = &autofdo->files[number];
+    const struct tw_autofdo_object *of;
 
     if (number >= autofdo->file_count || !tw_autofdo_settle(autofdo))
         return false;
+    of = &autofdo->files[number];
     told.name = of->name;
     told.build_id_size = of->build_id_size;
     memcpy(told.build_id, of->build_id, sizeof told.build_id);

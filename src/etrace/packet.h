@@ -97,13 +97,6 @@ struct tw_etrace_reader {
     uint64_t cache[TW_ETRACE_CACHE_MAX]; /* last: most configurations have little of it */
 };
 
-/* Bytes at its beginning that its configuration uses: what is behind them is never looked at. */
-TW_INLINE size_t tw_etrace_reader_used(const struct tw_etrace_reader *codec)
-{
-    return offsetof(struct tw_etrace_reader, cache) +
-           (sizeof codec->cache[0] << codec->shape.index);
-}
-
 /* A packet of format 1 or 2, which most are. */
 struct tw_etrace_flow {
     uint32_t branch_map;

@@ -18,7 +18,7 @@ enum kind {
     COMPRESS
 };
 
-/* A field: how wide, where it is kept (offset and bytes), what it means to write it. */
+/* A field: how wide, where it is kept (offset and bytes: 1, 2 or 8), what it means to write it. */
 struct field {
     const char *name;
     uint8_t group, kind, width, bytes;
@@ -164,7 +164,6 @@ static void store(struct tw_etrace_unit *unit, const struct field *field, size_t
     const bool flag = value != 0;
     const uint8_t byte = (uint8_t)value;
     const uint16_t half = (uint16_t)value;
-    const uint32_t word = (uint32_t)value;
 
     if (field->width == 1 && field->bytes == sizeof flag)
         memcpy(to, &flag, sizeof flag);
@@ -172,8 +171,6 @@ static void store(struct tw_etrace_unit *unit, const struct field *field, size_t
         memcpy(to, &byte, sizeof byte);
     else if (field->bytes == 2)
         memcpy(to, &half, sizeof half);
-    else if (field->bytes == 4)
-        memcpy(to, &word, sizeof word);
     else
         memcpy(to, &value, sizeof value);
 }
@@ -182,7 +179,6 @@ static uint64_t load(const struct tw_etrace_unit *unit, const struct field *fiel
 {
     const uint8_t *from = (const uint8_t *)unit + at;
     uint16_t half;
-    uint32_t word;
     uint64_t value;
 
     switch (field->bytes) {
@@ -191,9 +187,6 @@ static uint64_t load(const struct tw_etrace_unit *unit, const struct field *fiel
     case 2:
         memcpy(&half, from, sizeof half);
         return half;
-    case 4:
-        memcpy(&word, from, sizeof word);
-        return word;
     default:
         memcpy(&value, from, sizeof value);
         return value;

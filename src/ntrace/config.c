@@ -16,7 +16,6 @@
 enum kind {
     IGNORED, /* bookkeeping of those who made the file */
     U8,
-    U16,
     U32,
     U64,
     HEX, /* U64, written without 0x */
@@ -150,16 +149,12 @@ static void store(struct tw_ntrace_config *config, const struct key *key, uint64
 {
     uint8_t *at = (uint8_t *)config + key->offset;
     const uint8_t byte = (uint8_t)value;
-    const uint16_t half = (uint16_t)value;
     const uint32_t word = (uint32_t)value;
     const bool is_set = value != 0;
 
     switch (key->kind) {
     case U8:
         memcpy(at, &byte, sizeof byte);
-        break;
-    case U16:
-        memcpy(at, &half, sizeof half);
         break;
     case U32:
         memcpy(at, &word, sizeof word);
@@ -175,7 +170,6 @@ static void store(struct tw_ntrace_config *config, const struct key *key, uint64
 static uint64_t load(const struct tw_ntrace_config *config, const struct key *key)
 {
     const uint8_t *at = (const uint8_t *)config + key->offset;
-    uint16_t half;
     uint32_t word;
     uint64_t value;
     bool is_set;
@@ -183,9 +177,6 @@ static uint64_t load(const struct tw_ntrace_config *config, const struct key *ke
     switch (key->kind) {
     case U8:
         return *at;
-    case U16:
-        memcpy(&half, at, sizeof half);
-        return half;
     case U32:
         memcpy(&word, at, sizeof word);
         return word;

@@ -27,23 +27,18 @@ static unsigned size_at(const struct side *side, uint64_t address, uint8_t isa)
     return code.size ? (unsigned)tw_instruction_size(&code) : 0;
 }
 
-/* Instructions in the first bytes of a stretch, and the address of the last of them. */
-static uint32_t count_to(const struct side *side, const struct stretch *stretch, uint64_t bytes,
-                         uint64_t *last)
+/* Instructions in the first bytes of a stretch. */
+static uint32_t count_to(const struct side *side, const struct stretch *stretch, uint64_t bytes)
 {
     uint64_t at = stretch->start;
     uint32_t count = 0;
 
-    *last = at;
     for (unsigned each = 4; each >= 2; each -= 2)
-        if (stretch->length == (uint64_t)stretch->count * each) {
-            *last = bytes >= each ? at + bytes - each : at;
+        if (stretch->length == (uint64_t)stretch->count * each)
             return (uint32_t)(bytes / each);
-        }
     while (at < stretch->start + bytes && count < stretch->count) {
         const unsigned size = size_at(side, at, stretch->isa);
 
-        *last = at;
         count++;
         if (!size) /* not known: as much as there can be */
             return (uint32_t)(bytes * stretch->count / stretch->length);
@@ -56,8 +51,7 @@ struct stretch stretch_after(const struct side *side, const struct stretch *stre
                              uint64_t bytes)
 {
     struct stretch rest = *stretch;
-    uint64_t last;
-    const uint32_t count = count_to(side, stretch, bytes, &last);
+    const uint32_t count = count_to(side, stretch, bytes);
 
     rest.start += bytes;
     rest.length -= bytes;
@@ -65,14 +59,6 @@ struct stretch stretch_after(const struct side *side, const struct stretch *stre
     rest.count -= count < rest.count ? count : rest.count;
     rest.after_gap = rest.after_gap && !bytes;
     return rest;
-}
-
-uint64_t stretch_last(const struct side *side, const struct stretch *stretch, uint64_t bytes)
-{
-    uint64_t last;
-
-    (void)count_to(side, stretch, bytes, &last);
-    return last;
 }
 
 static bool make_room(struct line_queue *queue, size_t more)

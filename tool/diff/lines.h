@@ -42,7 +42,5 @@ void queue_drop(struct line_queue *queue, size_t count, uint64_t address);
 /* A stretch without its first bytes. */
 struct stretch stretch_after(const struct side *side, const struct stretch *stretch,
                              uint64_t bytes);
-/* The last instruction of the first bytes of a stretch. */
-uint64_t stretch_last(const struct side *side, const struct stretch *stretch, uint64_t bytes);
 
 #endif

@@ -100,13 +100,6 @@ static struct source_file *file_of(struct source_texts *texts, const char *name)
     return file;
 }
 
-uint32_t source_lines(struct source_texts *texts, const char *file)
-{
-    const struct source_file *found = file_of(texts, file);
-
-    return found ? found->count : 0;
-}
-
 const char *source_text(struct source_texts *texts, const char *file, uint32_t line,
                         size_t *size)
 {

@@ -16,8 +16,6 @@ struct source_texts {
 /* A line without its end, not ended by a zero; NULL: the file or the line is not there. */
 const char *source_text(struct source_texts *texts, const char *file, uint32_t line,
                         size_t *size);
-/* How many lines a file has; 0: it is not there. */
-uint32_t source_lines(struct source_texts *texts, const char *file);
 void source_texts_free(struct source_texts *texts);
 
 #endif
