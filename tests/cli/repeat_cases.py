@@ -58,3 +58,23 @@ def gdb_steps_through_a_repeat(tool):
         answers.append([answer for answer in out.split(b"$") if b"PacketSize" not in answer])
         assert len(answers[-1]) > 4 * steps, out[:300]
     equal(answers[0], answers[1])
+
+
+@case
+def more_analyses_count_a_repeat_as_its_rounds(tool):
+    """Profiles in time, maps of edges through elements, and what the doctor and GDB's monitor count."""
+    short, long = both(tool)
+    for command in (["profile", "--by", "function", "--unit", "time"], ["profile", "--by", "stack"]):
+        got = counted(tool, short, *command)
+        equal(got, counted(tool, long, *command), command)
+        assert got, command
+    maps, found, places = [], [], []
+    for words in (short, long):
+        maps.append([tool.run("coverage", *words, "-q", "--format", "afl", *more, status=None).out
+                     for more in ([], ["--range", "0x0-0xffffffff"])])
+        found.append([row.get("id") for row in rows(tool.run("doctor", *words, "--format", "jsonl", status=None))])
+        ask = packet("qRcmd," + f"goto n:{ROUNDS + 3}".encode().hex())
+        places.append(serve(tool, ask + b"+" + packet("p20"), *words[1:], "-q", capture=words[0]).split(b"$")[-1])
+    equal(maps[0], maps[1])
+    equal(found[0], found[1])
+    equal(places[0], places[1])
