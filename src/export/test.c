@@ -9,6 +9,7 @@
 
 #include "export/gzip.h"
 #include "export/sink.h"
+#include "export/svg.h"
 
 struct kept {
     uint8_t *bytes;
@@ -68,6 +69,49 @@ static void texts_are_escaped(void **state)
         free(xml.bytes);
         free(sink);
     }
+}
+
+/* What one writer makes of a text. */
+static void check_written(void (*put)(struct tw_sink *, const char *), const char *text,
+                          const char *wanted)
+{
+    struct kept kept = { .most = 1000 };
+    struct tw_sink *sink = calloc(1, sizeof *sink);
+
+    CHECK_CASE(text);
+    CHECK(sink != NULL);
+    *sink = (struct tw_sink){ .write = keep, .context = &kept };
+    put(sink, text);
+    CHECK_EQ(tw_sink_end(sink), TW_OK);
+    CHECK_TEXT(kept.size ? (char *)kept.bytes : "", wanted);
+    free(kept.bytes);
+    free(sink);
+}
+
+static void put_name(struct tw_sink *sink, const char *text)
+{
+    tw_sink_name(sink, text, ';');
+}
+
+/* Room for ten characters. */
+static void put_label(struct tw_sink *sink, const char *text)
+{
+    tw_svg_label(sink, text, 10 * TW_SVG_CHARACTER + 6);
+}
+
+static void cells_names_and_labels_keep_their_bounds(void **state)
+{
+    (void)state;
+    check_written(tw_sink_csv, "main", "main");
+    check_written(tw_sink_csv, "f(a, b)", "\"f(a, b)\"");
+    check_written(tw_sink_csv, "operator\"\"_x", "\"operator\"\"\"\"_x\"");
+    check_written(tw_sink_csv, "two\nlines", "\"two\nlines\"");
+    check_written(put_name, "main", "main");
+    check_written(put_name, "a;b\tc;", "a:b?c:");
+    check_written(put_label, "ten_letter", "ten_letter");
+    check_written(put_label, "eleven_lette", "eleven_l..");
+    /* a character of three bytes is not cut in two */
+    check_written(put_label, "seven__\xe2\x82\xac\xe2\x82\xac", "seven__..");
 }
 
 static void numbers_are_written(void **state)
@@ -218,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_escaped),
+        cmocka_unit_test(cells_names_and_labels_keep_their_bounds),
         cmocka_unit_test(numbers_are_written),
         cmocka_unit_test(large_amounts),
         cmocka_unit_test(a_small_gzip_file),

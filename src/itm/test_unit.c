@@ -45,6 +45,33 @@ static void unit_model_is_decoded(void **unused)
     tw_itm_unit_free(unit);
 }
 
+/* ITM_TCR: without ITMENA nothing comes out, without DWTENA nothing that the DWT tells. */
+static void unit_model_that_is_off_is_silent(void **unused)
+{
+    static const uint32_t tcr[] = { 0x0e, 0x07 };
+    const struct tw_dwt_meaning tick = { .kind = TW_DWT_EXCEPTION,
+                                         .number = 15,
+                                         .action = TW_DWT_ENTERED };
+
+    (void)unused;
+    for (size_t i = 0; i < LENGTH(tcr); i++) {
+        const struct tw_itm_unit_config setup = { .size = sizeof setup, .tcr = tcr[i] };
+        struct tw_itm_unit *unit;
+        size_t before, after;
+
+        CHECK_EQ(tw_itm_unit_new(&unit, &setup, NULL), TW_OK);
+        (void)tw_itm_unit_output(unit, &before);
+        CHECK_EQ(tw_itm_unit_watch(unit, &tick), TW_OK);
+        (void)tw_itm_unit_output(unit, &after);
+        CHECK_EQ(after, before);
+        CHECK_EQ(tw_itm_unit_write(unit, 0, 'a', 1), TW_OK);
+        CHECK_EQ(tw_itm_unit_flush(unit), TW_OK);
+        (void)tw_itm_unit_output(unit, &after);
+        CHECK_EQ(after > before, i == 1);
+        tw_itm_unit_free(unit);
+    }
+}
+
 static void unit_model_overflows(void **unused)
 {
     const struct tw_itm_unit_config setup = {
@@ -115,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unit_model_is_decoded),
+        cmocka_unit_test(unit_model_that_is_off_is_silent),
         cmocka_unit_test(unit_model_overflows),
         cmocka_unit_test(configuration_is_read),
         cmocka_unit_test(units_without_sync_send_none),
