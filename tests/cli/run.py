@@ -27,6 +27,7 @@ import gdb_cases  # noqa: E402,F401
 import gdb_frontend_cases  # noqa: E402,F401
 import gdb_frames_cases  # noqa: E402,F401
 import gdb_machines_cases  # noqa: E402,F401
+import gdb_protocol_cases  # noqa: E402,F401
 import gdb_programs_cases  # noqa: E402,F401
 import gdb_real_cases  # noqa: E402,F401
 import demo_cases  # noqa: E402,F401
