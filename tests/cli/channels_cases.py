@@ -4,12 +4,13 @@ import csv
 import io
 import json
 import os
+import re
 import socket
 import struct
 import termios
 import time
 
-from harness import case, corpus, equal
+from harness import Skip, case, corpus, equal
 
 SYNC = bytes(5) + b"\x80"
 HELLO = b"\x01H\x01e\x02ll\x01o\x01\n" + b"\xc0\x20"       # port 0 in pieces, then 32 counts
@@ -126,6 +127,10 @@ def samples_are_counted_by_function(tool):
           "5 PC samples\n 40.00%        2  main\n 20.00%        1  tick\n"
           " 20.00%        1  0x00009000\n 20.00%        1  (asleep)\n")
     equal(tool.run("channels", "swo.raw").out.splitlines()[-2:], ["@1 pc 0x00009000", "@1 pc: asleep"])
+    tool.write("secret.raw", SYNC + samples + b"\x15\xff" + b"\x10")
+    equal(tool.run("channels", "secret.raw", "--symbols", "fw.elf").out.splitlines()[-1], " 20.00%        1  (prohibited)")
+    text = tool.run("profile", "secret.raw", "--protocol", "itm", "--symbols", "fw.elf", "--by", "address", "-q").out
+    assert re.search(r"1  20\.0 %  \[prohibited\]", text) and re.search(r"0x00008010 tick", text), text
     equal(tool.run("channels", "swo.raw", "--symbols", "fw.elf", "-v").out.splitlines()[:3],
           ["@1 pc 0x00008004 main+0x4", "@1 pc 0x00008006 main+0x6", "@1 pc 0x00008010 tick"])
 
@@ -148,6 +153,7 @@ def values_have_formats(tool):
           ["@3 port 1: -2", "@3 port 1: -2", "@3 port 2: x is 1.50, y", "@3 port 3: DEADBEEF", "@3 port 0: a"])
     equal(tool.run("channels", "swo.raw", "--port-format", "1=[%5u] 100%%", "--port", "1").out.splitlines(),
           ["@3 port 1: [  254] 100%", "@3 port 1: [65534] 100%"])
+    equal(tool.run("channels", "swo.raw", "--port-format", "0=<%c>", "--port", "0").out.splitlines(), ["@3 port 0: <a>", "@3 port 0: <\\x0a>"])
     for wrong in "1", "x=%d", "1=%s", "1=%d %d", "1=%n", "1=%", "1=%ld", "1=%*d", "1=%100d", "1=%.9999999999f", "70000=%d", "1=" + "x" * 80:
         tool.run("channels", "swo.raw", "--port-format", wrong, status=2)
 
@@ -169,6 +175,29 @@ def a_server_is_read(tool):
     assert "tcp:127.0.0.1" in tool.run("channels", name, status=3).err
     for wrong in "tcp:", "tcp:host", "tcp::1", "tcp:host:":
         tool.run("channels", wrong, status=3)
+
+
+@case
+def a_server_may_have_an_address_in_brackets(tool):
+    try:
+        server = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError:
+        raise Skip("no IPv6 here") from None
+    with server:
+        server.settimeout(60)
+        running = tool.start("channels", f"tcp:[::1]:{server.getsockname()[1]}")
+        client, _ = server.accept()
+        with client:
+            client.sendall(SYNC + HELLO)
+        out, err = running.communicate(timeout=60)
+        equal((out, running.returncode), (b"@32 port 0: Hello\n", 0), err)
+
+
+@case
+def rows_of_frames_have_a_stream(tool):
+    tool.write("both.raw", FRAMES)
+    table = list(csv.DictReader(io.StringIO(tool.run("channels", "both.raw", "--format", "csv", "--framing", "memory", *TWO).out)))
+    equal({row["stream"] for row in table}, {"1", "32"})
 
 
 @case

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import select
+import shutil
 import socket
 import time
 
@@ -20,8 +21,8 @@ WINDOW_MEDIAN, WINDOW_MOST = 0.05, 0.25  # seconds of windows up to 4 MiB: half 
 class Server:
     """A server while it is needed."""
 
-    def __init__(self, tool, *words):
-        self.process = tool.start("serve", *words, "-q")
+    def __init__(self, tool, *words, command="serve", **more):
+        self.process = tool.start(command, *words, "-q", **more)
         line = self.process.stdout.readline().decode()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?k=([0-9a-f]{32})\n", line)
         if not found:
@@ -56,6 +57,22 @@ class Server:
         status, body = self.ask(path, **words)
         equal(status, 200, body[:200])
         return Data(body)
+
+
+@case
+def view_starts_the_browser_that_there_is(tool):
+    for name in ("xdg-open", "sensible-browser"):
+        browser = tool.write(f"{name}-only/{name}", f"#!/bin/sh\nprintf %s \"$1\" > {tool.folder}/{name}.part\n"
+                             f"mv {tool.folder}/{name}.part {tool.folder}/{name}.url\n")
+        browser.chmod(0o755)
+        for program in ("sh", "mv"):
+            (browser.parent / program).symlink_to(shutil.which(program))
+        with Server(tool, DEMO, command="view", env=dict(os.environ, PATH=str(browser.parent))) as server:
+            told = tool.folder / f"{name}.url"
+            end = time.monotonic() + 60
+            while not told.exists() and time.monotonic() < end:
+                time.sleep(0.01)
+            equal(told.read_text(), f"http://127.0.0.1:{server.port}/?k={server.token}", name)
 
 
 @case

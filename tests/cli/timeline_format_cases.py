@@ -269,6 +269,10 @@ def clock(tool):
     slow = tool.run("timeline", *words, "--format", "chrome", "-q", "--clock", "1000000").out
     ends = [max(event.get("ts", 0) for event in json.loads(text)["traceEvents"]) for text in (plain, slow)]
     equal(round(ends[0] * 1000), round(ends[1]), "1 MHz: a tick is a microsecond")
+    ticks, seconds = ([line.split()[0] for line in tool.run("timeline", *words, "-q", *more).out.splitlines()[1:]]
+                      for more in ([], ["--clock", "1000000"]))
+    equal([time if time == "?" else ("~" if time[0] == "~" else "") + f"{int(time.strip('~')) / 1000000:.9f}" for time in ticks],
+          seconds, "as text")
 
 
 def hostile_names_stay_text(tool):
