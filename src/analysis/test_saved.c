@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <trackway/analysis.h>
+#include <trackway/merge.h>
 
 #include "all_runs.h"
 #include "analysis/builds.h"
@@ -244,6 +245,37 @@ static void autofdo_is_a_sum(void **state)
     tw_autofdo_free(sum);
 }
 
+/* Saved twice and merged: what adding makes, with an allocator of its own; and what is told of its files. */
+static void autofdo_is_merged_from_files(void **state)
+{
+    struct failing failing = { .left = SIZE_MAX };
+    const struct tw_allocator allocator = { failing_resize, &failing };
+    struct tw_capture *capture = open_perf("perf/p10-walk-percpu-etmv4-v1.perf.data");
+    struct tw_autofdo *one = autofdo_of(capture), *merged;
+    struct tw_autofdo_file file = { .size = sizeof file }, sum = { .size = sizeof sum };
+    const char *const paths[] = { path, path };
+    uint64_t ranges = 0;
+
+    (void)state;
+    CHECK_EQ(tw_autofdo_save(one, path, NULL), TW_OK);
+    CHECK_EQ(tw_merge(path, paths, LENGTH(paths), &allocator, NULL), TW_OK);
+    CHECK_EQ(tw_autofdo_load(&merged, path, &allocator, NULL), TW_OK);
+    CHECK(failing.live > 0);
+    for (size_t i = 0; tw_autofdo_file(one, &file, i); i++) {
+        CHECK(tw_autofdo_file(merged, &sum, i));
+        CHECK_TEXT(sum.name, file.name);
+        CHECK_BYTES(sum.build_id, sum.build_id_size, file.build_id, file.build_id_size);
+        CHECK_EQ(sum.ranges, 2 * file.ranges);
+        ranges += file.ranges;
+    }
+    CHECK(ranges > 0);
+    CHECK(!tw_autofdo_file(one, &file, SIZE_MAX));
+    tw_autofdo_free(one);
+    tw_autofdo_free(merged);
+    tw_capture_free(capture);
+    CHECK_EQ(failing.live, 0);
+}
+
 static struct tw_statistics *statistics_of(struct tw_capture *capture,
                                            const struct tw_filter *filter, bool is_beside)
 {
@@ -405,6 +437,7 @@ int main(void)
         cmocka_unit_test(damage_is_seen_wherever_it_is),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(autofdo_is_a_sum),
+        cmocka_unit_test(autofdo_is_merged_from_files),
         cmocka_unit_test(statistics_are_a_sum),
         cmocka_unit_test(builds_are_in_order),
         cmocka_unit_test(memory_may_run_out_at_any_time),

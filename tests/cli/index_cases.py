@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Indexes: built, shown, searched, found out when they are of no use; decoding from the middle."""
 import json
+import re
 import shutil
 
 from frames_cases import two_buffers
@@ -312,3 +313,18 @@ def index_of_several_buffers(tool):
     equal([text.count(f"{name}: 0x") for name in ("ETB_0", "ETB_1")], 2 * [len(rows(alone))], text[:600])
     found = tool.run("index", "find", "snap", "--at", "sync:1").out
     assert "ETB_0" in found, found
+
+
+@case
+def what_is_not_asked_for_is_not_shown(tool):
+    """--buffer and --id hold for info and for each way to look at an index."""
+    two_buffers(tool)
+    tool.run("index", "build", "snap", "--block", "512")
+    for command in (["info", "snap"], ["index", "show", "snap"], ["index", "show", "snap", "--all"], ["index", "find", "snap", "--at", "sync:2"]):
+        heads = [re.findall(r"^ *(ETB_\d)\b", tool.run(*command, *more, "-q").out, re.M)
+                 for more in ([], ["--buffer", "ETB_0"], ["--buffer", "ETB_1"])]
+        equal([sorted(set(found)) for found in heads], [["ETB_0", "ETB_1"], ["ETB_0"], ["ETB_1"]], command)
+    make(tool, "memory")
+    tool.run("index", "build", "snap", "--block", "512")
+    shown, other = (tool.run("index", "show", "snap", "--all", "-q", *more).out for more in ([], ["--id", "0x6f"]))
+    assert len(other) < len(shown) / 2, other
