@@ -340,6 +340,28 @@ def serve_shows_large_captures_from_afar(tool):
 
 
 @case
+def serve_keeps_tiles_for_the_next_time(tool):
+    """With --build-index: the next server has all tiles at once, but not those of another capture."""
+    if os.environ.get("TW_SANITIZED"):
+        raise Skip("64 MiB of trace: asked of the optimised build alone")
+    folder = repeated(tool, 24000)
+    trace = folder / "ETB_0.bin"
+    size = trace.stat().st_size
+    with Server(tool, f"{folder}/", "--build-index", "--threads", "1") as server:
+        first = tiles_known(server, size, size)
+        equal(first["done"], size)
+        end = time.time() + 100
+        while not folder.with_suffix(".twp").exists() and time.time() < end:
+            time.sleep(0.05)
+    with Server(tool, folder) as server:
+        equal(tiles_of(server, 0, size), first)
+    with open(trace, "r+b") as file:
+        file.write(bytes(64))
+    with Server(tool, folder) as server:
+        assert tiles_of(server, 0, size)["done"] < size
+
+
+@case
 def serve_keeps_to_its_budgets(tool):
     """On a generated capture of TRACKWAY_SERVE_GIB (1) GiB: processor time of the first picture and of windows, and memory."""
     if not FULL:
