@@ -149,3 +149,18 @@ def tsb_csync_asks_for_the_time(tool):
                        + f"i 0x1000 54000000\ni 0x1004 {opcode}\n" + "i 0x1008 14000000\n" * 3)
             tool.run("encode", "--protocol", protocol, "t.log", "--config", config, "-o", "t", "--force")
             equal(tool.run("packets", "t").out.count("I_TIMESTAMP"), want, (protocol, opcode, config))
+
+
+@case
+def a_flush_changes_no_path(tool):
+    """What a unit holds back is sent where the log says so: more packets, the same instructions."""
+    steps = ["i 0x100 e1a00000", *["i 0x104 1afffffe taken"] * 3, "i 0x104 1afffffe", "i 0x108 eafffffc taken"] * 4
+    for protocol in ("ptm", "etmv3"):
+        listed = []
+        for name, lines in (("plain", steps), ("flushed", [line for step in steps for line in (step, "flush")])):
+            tool.write(f"{name}.log", "\n".join(["trackway-log 1", "isa a32", *lines, ""]))
+            tool.run("encode", f"{name}.log", "--protocol", protocol, "-o", name, "--force")
+            listed.append((tool.run("decode", name, "--format", "pcs").out, len(tool.run("packets", name).out.splitlines())))
+        equal(listed[0][0], listed[1][0], protocol)
+        equal(len(listed[0][0].splitlines()), len(steps))
+        assert listed[0][1] < listed[1][1], (protocol, listed)

@@ -150,3 +150,16 @@ def exceptions_of_real_programs_have_the_right_times(tool):
                  "--unit", "sample=256")
         lines = [x.split() for x in gzip.open(folder / "swo" / f"{name}-b.events.gz", "rt")]
         equal([x[2] for x in times(tool, "snap", ["pc"])], [x[2] for x in lines if x[1] == "pc"], name)
+
+
+@case
+def instructions_take_as_long_as_the_clock_says(tool):
+    """ "clock N": each instruction has N cycles from there on."""
+    found = []
+    for clock in ("", "clock 10\n"):
+        tool.write("run.log", "trackway-log 1\nprofile m\ncontext mode=thread\nstimulus 1 0x41 bits=8\n" + clock +
+                   "i 0x100 bf00\ni 0x102 bf00\nstimulus 1 0x42 bits=8\ni 0x104 bf00\n")
+        tool.run("encode", "run.log", "--protocol", "itm", "-o", "snap", "--force")
+        found.append([int(cycles) for cycles in re.findall(r"TS_LOCAL \+(\d+)", tool.run("packets", "snap").out)])
+    assert found[0], found
+    equal([10 * cycles for cycles in found[0]], found[1])

@@ -116,3 +116,21 @@ def rules_of_the_interface_are_held(tool):
     assert "the interface was misused" in done.err, done.err
     tool.write("s.txt", "frob\n")
     assert 'line 1: "frob" is no command and no register' in tool.run("sim", "riscv", "s.txt", status=3).err
+
+
+@case
+def lines_and_objects_say_the_same(tool):
+    """What a component holds and counts, and what happens to it, as text and as JSON."""
+    write_program(tool)
+    tool.write("s.txt", ram("0x01110061").replace("trRamLimitLow = 0x800000fc", "trRamLimitLow = 0x80000000") + "show s\nshow te0\n")
+    text = tool.run("sim", "riscv", "s.txt", "run.log", "--force", status=None).out
+    lines = [json.loads(line) for line in
+             tool.run("sim", "riscv", "s.txt", "run.log", "--force", "--format", "jsonl", status=None).out.splitlines()]
+    events = [line for line in lines if line["t"] == "EVENT" and "component" in line]
+    assert any(event["name"] == "WRAP" for event in events), lines
+    for event in events:
+        assert f"event {event['name']} of {event['component']} at {event['now']}" in text, event
+    counts = {line["component"]: line for line in lines if line["t"] == "COUNTS"}
+    equal(sorted(counts), ["s", "te0"])
+    for name, line in counts.items():
+        assert f"{name}: {line['messages']} messages, {line['bytes']} bytes, {line['lost']} bytes dropped" in text, text
