@@ -10,7 +10,7 @@ import doctor_faults
 import identify
 import identify_settings
 import strange_files
-from harness import case, corpus, equal
+from harness import ROOT, case, corpus, equal
 
 FULL = os.environ.get("TW_TEST_FULL") == "1"
 
@@ -262,3 +262,22 @@ def doctor_names_other_builds_and_code_made_at_run_time(tool):
     found = first_finding(tool, "jit.perf.data", "--sysroot", perf / "root")
     equal(found["code"], "jit-without-map")
     assert "perf inject --jit" in found["remedy"].replace("\n", " "), found
+
+
+@case
+def timestamps_that_stand_still_are_named(tool):
+    steps = "time 0x5000\ni 0x1000 d503201f\ni 0x1004 17ffffff taken\nsync\n"
+    for times, wanted in ((12, ["no-timestamps"]), (1, [])):
+        tool.write("run.log", "trackway-log 1\nisa a64\ncontext el=0\n" + times * steps)
+        tool.run("encode", "run.log", "--protocol", "etmv4", "--config", "TRCCONFIGR=0x801,TRCTSCTLR=0,TRCSYNCPR=8", "-o", "snap", "--force")
+        found = [json.loads(line) for line in tool.run("doctor", "snap", "--format", "jsonl").out.splitlines()]
+        equal([row["code"] for row in found if row.get("severity") == "warning"], wanted)
+
+
+@case
+def names_in_a_picture_are_text(tool):
+    for path in (ROOT / "tests" / "captures" / "demo").iterdir():
+        data = path.read_bytes()
+        tool.write(f"snap/{path.name}", data.replace(b"ETM_0", b"E<T>&M") if path.suffix == ".ini" else data)
+    picture = xml.etree.ElementTree.fromstring(tool.run("doctor", "snap", "--format", "svg").out)
+    assert "E<T>&M" in "".join(picture.itertext()), "the source's name"

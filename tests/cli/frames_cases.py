@@ -215,3 +215,15 @@ def frames_of_several_buffers(tool):
     equal([row["b"] for row in named if "b" in row], [row["b"] for row in plain if "b" in row and row["id"]], "of the source")
     tool.run("frames", "snap", "--split", "streams", status=1)
     assert (tool.folder / "streams" / "ETB_0").is_dir() and (tool.folder / "streams" / "ETB_1").is_dir()
+
+
+@case
+def frames_begin_behind_what_a_file_has_first(tool):
+    trace = (ROOT / "tests" / "captures" / "demo" / "ETB_0.bin").read_bytes()
+    tool.write("trace.bin", trace)
+    tool.write("late.bin", b"1234567" + trace)
+    words = ["--framing", "memory", "-q"]
+    equal(tool.run("frames", "late.bin", "--offset", "7", "--format", "jsonl", *words).out,
+          tool.run("frames", "trace.bin", "--format", "jsonl", *words).out)
+    err = tool.run("frames", "late.bin", "--offset", len(trace) + 7, *words, status=3).err
+    assert f"has {len(trace) + 7} bytes: none is left behind the first {len(trace) + 7}" in err, err

@@ -5,13 +5,14 @@ import json
 import lzma
 import pathlib
 import random
+import re
 import shlex
 import shutil
 import struct
 import subprocess
 
 from far_cases import stamp
-from harness import Skip, case, corpus, equal
+from harness import ROOT, Skip, case, corpus, equal
 from hostile_cases import SYNC
 from perf_file import PerfFile
 
@@ -257,3 +258,15 @@ def identify_costs_little(tool):
     for kind in kinds:
         tool.write("tiny", kind[:536])
         assert instructions(tool, "tiny") < 80_000_000
+
+
+@case
+def identify_says_how_to_open_any_name(tool):
+    """The command that it gives is for a shell, whatever the file is called."""
+    trace = (ROOT / "tests" / "captures" / "demo" / "ETB_0.bin").read_bytes()
+    for name in ("it's.bin", "a b.bin", "-x.bin"):
+        tool.write(name, trace)
+        line = re.search(r"open it: trackway (.*)", tool.run("identify", "--", name).out)[1]
+        words = shlex.split(line)
+        equal(pathlib.PurePath(words[1]).name, name)
+        tool.run(*words, "-q")

@@ -2,12 +2,15 @@
 """Profiles for compilers: a program is built, run, traced by our trace unit and recorded as perf
 would; what existing tools make of our text equals what they make of perf's."""
 import collections
+import json
 import shutil
 import struct
 import subprocess
 
-from harness import ROOT, Skip, add_case, equal
+from channels_cases import elf
+from harness import ROOT, Skip, add_case, case, equal
 from perf_file import ETE, ETMV4, RAW, PerfFile
+from plugin_cases import go, lap
 
 SOURCES = ROOT / "tests" / "captures" / "src"
 PID = 100
@@ -185,3 +188,14 @@ def profiles_case(name, argument, is_pie, protocol):
 add_case("profiles_of_a_fixed_program", profiles_case("indirect", 3, False, "etmv4"))
 add_case("profiles_of_a_position_independent_program", profiles_case("recur", 1, True, "etmv4"))
 add_case("profiles_of_ete_trace", profiles_case("indirect", 2, False, "ete"))
+
+
+@case
+def cold_parts_belong_to_their_function(tool):
+    """A compiler moves code away: what "f.cold" executes counts for "f"."""
+    words = lap(tool, go(0x8000) + 8 * b"T" + b"N" + 3 * b"T")
+    words[-1] = "code.bin@0x8000"
+    for names, wanted in ((("lap", "lap.cold"), {"lap": 20}), (("lap", "nap.cold"), {"lap": 18, "nap.cold": 2})):
+        tool.write("fw.elf", elf([(names[0], 0x8000, 8), (names[1], 0x8008, 8)]))
+        rows = [json.loads(line) for line in tool.run("profile", *words, "--symbols", "fw.elf", "--format", "jsonl", "-q").out.splitlines()]
+        equal({row["name"]: row["self"] for row in rows if "name" in row}, wanted)

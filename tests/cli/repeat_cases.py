@@ -72,7 +72,7 @@ def more_analyses_count_a_repeat_as_its_rounds(tool):
     for words in (short, long):
         maps.append([tool.run("coverage", *words, "-q", "--format", "afl", *more, status=None).out
                      for more in ([], ["--range", "0x0-0xffffffff"])])
-        found.append([row.get("id") for row in rows(tool.run("doctor", *words, "--format", "jsonl", status=None))])
+        found.append([row.get("code", row["text"].split(", ")[-1]) for row in rows(tool.run("doctor", *words, "--format", "jsonl", status=None))])
         ask = packet("qRcmd," + f"goto n:{ROUNDS + 3}".encode().hex())
         places.append(serve(tool, ask + b"+" + packet("p20"), *words[1:], "-q", capture=words[0]).split(b"$")[-1])
     equal(maps[0], maps[1])
