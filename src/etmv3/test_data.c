@@ -409,11 +409,46 @@ static void data_only_trace_gives_addresses_and_values(void **unused)
     exec_memory_free(memory);
 }
 
+/* "Data suppressed" is a packet where data is traced together with instructions, and nothing elsewhere. */
+static void data_that_is_lost_is_told_of(void **unused)
+{
+    static const struct {
+        uint32_t etmcr;
+        bool is_told;
+    } rows[] = { { 0xc, true }, { 0x4, true }, { 0, false }, { 0x10000c, false } };
+    const struct tw_retired nop = {
+        .address = CODE, .opcode = 0xe1a00000, .isa = TW_ISA_A32, .size = 4
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        const struct tw_etmv3_unit_config config = {
+            .size = sizeof config,
+            .registers = { .size = sizeof config.registers,
+                           .etmcr = rows[i].etmcr,
+                           .etmidr = 0x410cf250,
+                           .etmccer = 0x10000000 }
+        };
+        struct tw_etmv3_unit *unit;
+        const uint8_t *bytes;
+        size_t size;
+
+        check_case("ETMCR 0x%x", (unsigned)rows[i].etmcr);
+        CHECK_EQ(tw_etmv3_unit_new(&unit, &config, NULL), TW_OK);
+        CHECK_EQ(tw_etmv3_unit_retire(unit, &nop, 1), TW_OK);
+        CHECK_EQ(tw_etmv3_unit_suppress(unit), TW_OK);
+        bytes = tw_etmv3_unit_output(unit, &size);
+        CHECK_EQ(size > 0 && bytes[size - 1] == 0x62, rows[i].is_told);
+        tw_etmv3_unit_free(unit);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data_comes_back_exactly),
         cmocka_unit_test(data_only_trace_gives_addresses_and_values),
+        cmocka_unit_test(data_that_is_lost_is_told_of),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
