@@ -72,6 +72,7 @@ import serve_cases  # noqa: E402,F401
 import static_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
 import shard_cases  # noqa: E402,F401
+import small_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401
 import terminal_cases  # noqa: E402,F401
 import threads_cases  # noqa: E402,F401
