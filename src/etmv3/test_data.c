@@ -422,13 +422,12 @@ static void data_that_is_lost_is_told_of(void **unused)
 
     (void)unused;
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        const struct tw_etmv3_unit_config config = {
-            .size = sizeof config,
-            .registers = { .size = sizeof config.registers,
-                           .etmcr = rows[i].etmcr,
-                           .etmidr = 0x410cf250,
-                           .etmccer = 0x10000000 }
-        };
+        const struct tw_etmv3_unit_config config = { .size = sizeof config,
+                                                     .registers = { .size =
+                                                                        sizeof config.registers,
+                                                                    .etmcr = rows[i].etmcr,
+                                                                    .etmidr = 0x410cf250,
+                                                                    .etmccer = 0x10000000 } };
         struct tw_etmv3_unit *unit;
         const uint8_t *bytes;
         size_t size;

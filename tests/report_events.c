@@ -28,7 +28,7 @@ static void make(struct subject *subject, const struct tw_allocator *allocator)
                                             TW_TRACK_THREAD, 0, 0);
     subject->gaps =
         tw_timeline_what_track(subject->report->timeline, subject->stream, TW_TRACK_GAPS, 0, 0);
-    assert_int_not_equal(subject->gaps, TW_NONE);
+    CHECK(subject->gaps != TW_NONE);
 }
 
 static void release(struct subject *subject)
