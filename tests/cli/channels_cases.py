@@ -194,6 +194,12 @@ def a_server_may_have_an_address_in_brackets(tool):
 
 
 @case
+def global_timestamps_alone_tell_the_time(tool):
+    tool.write("swo.raw", SYNC + b"\x01a\x01\n\x94\xd0\x80\x80\x00\xb4\x80\x80\x80\x00\x01b\x01\n\x94\x60")
+    equal(tool.run("channels", "swo.raw").out, "@80 port 0: a\n@96 port 0: b\n")
+
+
+@case
 def rows_of_frames_have_a_stream(tool):
     tool.write("both.raw", FRAMES)
     table = list(csv.DictReader(io.StringIO(tool.run("channels", "both.raw", "--format", "csv", "--framing", "memory", *TWO).out)))

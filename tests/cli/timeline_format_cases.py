@@ -275,6 +275,18 @@ def clock(tool):
           seconds, "as text")
 
 
+def short_spans_in_ctf(tool):
+    """Spans that are merged begin and end as one, and say how many they are."""
+    words = [DEMO, "--min-duration", "40", "-q"]
+    want = [(row["lo"], row["count"]) for row in map(json.loads, tool.run("timeline", *words, "--format", "jsonl").out.splitlines())
+            if row.get("kind") == "short"]
+    tool.run("timeline", *words, "--format", "ctf", "-o", "t.ctf")
+    text = read_with(need("babeltrace2"), "--clock-cycles", tool.folder / "t.ctf").decode()
+    equal([(int(at), int(count)) for at, count in re.findall(r"\[(\d+)\].* short_begin: .*spans = (\d+)", text)], sorted(want))
+    equal(text.count(" short_end: "), len(want))
+    assert len(want) > 100
+
+
 def hostile_names_stay_text(tool):
     """Names of functions come from files that anyone may have written."""
     shutil.copytree(DEMO, tool.folder / "capture")
@@ -310,6 +322,7 @@ add_case("timeline_ctf_is_a_folder", ctf_is_a_folder)
 add_case("timeline_hostile_names", hostile_names_stay_text)
 add_case("timeline_limit", limit)
 add_case("timeline_clock", clock)
+add_case("timeline_short_spans_in_ctf", short_spans_in_ctf)
 
 
 def interrupted_export_leaves_nothing(tool):
