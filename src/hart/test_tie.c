@@ -146,7 +146,7 @@ static void accesses_have_their_instruction(void **state)
         { "at once", 0x1000, 0, 0, 0 },
         { "split", 0x1000, 3, 0, 0 },
         /* the address of a CSR stands where the instruction's would, in both of its values */
-        { "far away", 0x7f1234561000, 0, TW_ETRACE_NO_ADDRESS, 2 * ROUNDS },
+        { "far away", 0x7f1234561000, 0, TW_ETRACE_NO_ADDRESS, (size_t)2 * ROUNDS },
         { "far away, no data", 0x7f1234561000, 0, TW_ETRACE_NO_DATA, 0 },
     };
 
