@@ -9,11 +9,11 @@
 #include <trackway/types.h>
 
 #include "base/text.h"
-#include "stage/position.h"
 
 struct tw_code_config;
 struct tw_custom;
 struct tw_follow;
+struct tw_gap_ahead;
 struct tw_index_note;
 struct tw_state;
 
@@ -29,7 +29,8 @@ struct tw_input {
     size_t place_count;
     bool has_gaps; /* some of the places are discontinuities */
     bool is_last;  /* nothing follows: a cut packet is the end of the trace */
-    struct tw_gap_ahead ahead; /* which of them is next; kept for an input of the same places */
+    struct tw_gap_ahead
+        *ahead; /* which of them is next, for who decodes these places again; or NULL */
 };
 
 /* When several IDs are merged: elements[first...] were released by the packet that ended before

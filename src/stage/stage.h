@@ -191,6 +191,8 @@ static inline bool tw_stage_run(struct tw_stage *stage, struct tw_input *in,
                                 void (*take_gap)(struct tw_stage *stage,
                                                  const struct tw_packet *at))
 {
+    struct tw_gap_ahead own = { .is_known = false };
+    struct tw_gap_ahead *ahead = in->ahead ? in->ahead : &own;
     bool has_room = true;
 
     tw_position_init(&stage->position, in->places, in->place_count);
@@ -200,7 +202,7 @@ static inline bool tw_stage_run(struct tw_stage *stage, struct tw_input *in,
     while (has_room) {
         const uint64_t from = tw_stage_offset(stage, stage->at);
         const uint64_t gap =
-            in->has_gaps ? tw_gap_next(&in->ahead, in->places, in->place_count, from,
+            in->has_gaps ? tw_gap_next(ahead, in->places, in->place_count, from,
                                        stage->damage->handled_gap, in->offset + in->size)
                          : UINT64_MAX;
         struct tw_packet place = { .offset = gap };

@@ -143,7 +143,7 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
                            .place_count = branch->stream.place_count,
                            .has_gaps = branch->has_gaps,
                            .is_last = tree->is_finished,
-                           .ahead = branch->ahead };
+                           .ahead = &branch->ahead };
     bool is_apart = false;
     enum tw_status status;
 
@@ -177,7 +177,6 @@ static enum tw_status fill(struct tw_branch *branch, bool is_merged)
     branch->stats.seen.bytes += in.used - branch->used;
     branch->stats.seen.unsynced_bytes += output.unsynced;
     branch->used = in.used;
-    branch->ahead = in.ahead;
     tw_branch_renew(branch, batch.count, output.marks.count);
     branch->is_idle = status == TW_MORE && !is_apart;
     branch->is_full = status == TW_OK;

@@ -110,7 +110,8 @@ static void clear(struct tw_job *job, uint64_t from)
                                  .used = (size_t)(from - branch->stream.offset),
                                  .offset = branch->stream.offset,
                                  .places = branch->stream.places,
-                                 .has_gaps = branch->has_gaps };
+                                 .has_gaps = branch->has_gaps,
+                                 .ahead = &job->ahead };
 }
 
 bool tw_job_load(struct tw_job *job)
@@ -175,7 +176,7 @@ void tw_job_limit(struct tw_job *job, uint64_t end, bool is_last)
     job->in.size = (size_t)(end - stream->offset);
     job->in.place_count = is_last ? stream->place_count : places_before(stream, end);
     job->in.is_last = is_last && branch->tree->is_finished;
-    job->in.ahead.is_known = false; /* among other places */
+    job->ahead.is_known = false; /* among other places */
 }
 
 /* Whether a total that was guessed may still be told of.  That of lost atoms is told of once. */

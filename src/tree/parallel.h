@@ -70,6 +70,7 @@ struct tw_job {
     struct tw_segment *segment;
     struct tw_engine *engine;
     struct tw_input in;
+    struct tw_gap_ahead ahead; /* of `in` */
 };
 
 /* A branch's part in it. */
