@@ -186,7 +186,7 @@ static void *place_table(struct tw_blocks *blocks, size_t *at, void *table, size
 }
 
 /* A space that becomes large takes a page of the system's large ones for all its tables: fresh memory costs more than what
-   is written there.  Only the first space does: most of it may not be needed, and many
+   is written there.  Only the first that needs it does, which need not be the first space: most of it may not be needed, and many
    sources with many spaces would take much.  False: as if it was not tried. */
 static bool become_large(struct tw_blocks *blocks)
 {
@@ -198,11 +198,12 @@ static bool become_large(struct tw_blocks *blocks)
             TW_LARGE_PAGE,
         "blocks, what goes with them, two links and two slots of each");
     if (!before || before << growth_bits(before) != LARGE_ROOM ||
-        blocks->slot_room != 2 * before || blocks->number != 1)
+        blocks->slot_room != 2 * before || blocks->code->has_large)
         return false;
     blocks->large = tw_take_large(blocks->code->config.allocator);
     if (!blocks->large)
         return false;
+    blocks->code->has_large = true;
     blocks->blocks = place_table(blocks, &at, blocks->blocks, before * sizeof *blocks->blocks,
                                  LARGE_ROOM * sizeof *blocks->blocks);
     blocks->more = place_table(blocks, &at, blocks->more, before * sizeof *blocks->more,

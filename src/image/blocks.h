@@ -220,6 +220,7 @@ struct tw_code {
     struct tw_blocks **spaces;
     size_t space_count, space_room;
     struct tw_map space_by_view; /* hash to its number, or to the next free key */
+    bool has_large;              /* a space took a large page */
     uint32_t simple_isas;        /* see build.h */
     uint64_t generation;         /* of the image */
     uint64_t epoch;         /* moves on when blocks are thrown away: indices are void then */
