@@ -178,16 +178,16 @@ struct stretch {
 };
 
 /* Blocks up to the last outcome, or one that is not plain, or `stop`: by far most of what is written, so all is in
-   registers.  The learner's predictor by tw_etrace_prediction's parts, which storing a byte would lose. */
+   registers.  If it `learns`, the learner's predictor by tw_etrace_prediction's parts, which storing a byte would lose. */
 TW_INLINE void pass_some(struct stretch *stretch, const struct tw_blocks *space,
-                         struct tw_element *stop, uint64_t index,
+                         struct tw_element *stop, uint64_t index, const bool learns,
                          struct tw_etrace_decoder *const learner)
 {
     const struct tw_block *const blocks = space->blocks;
     const uint32_t *const links = space->links;
     const uint8_t *const decides = space->decides;
-    const unsigned shift = learner ? learner->codec.shape.lsb : 0;
-    const uint32_t mask = learner ? (1u << learner->codec.shape.bpred_size) - 1 : 0;
+    const unsigned shift = learns ? learner->codec.shape.lsb : 0;
+    const uint32_t mask = learns ? (1u << learner->codec.shape.bpred_size) - 1 : 0;
     struct tw_element *out = stretch->out;
     uint64_t outcomes = stretch->outcomes;
     uint32_t at = stretch->at;
@@ -202,7 +202,7 @@ TW_INLINE void pass_some(struct stretch *stretch, const struct tw_blocks *space,
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
             break;
         tw_follow_emit(out++, block, outcomes & 1, index);
-        if (learner && TW_LIKELY(branches))
+        if (learns && TW_LIKELY(branches))
             learner->predictor[pc] =
                 tw_etrace_learnt(learner->predictor[pc], (unsigned)outcomes & 1);
         outcomes >>= branches;
@@ -214,7 +214,7 @@ TW_INLINE void pass_some(struct stretch *stretch, const struct tw_blocks *space,
 static TW_NOINLINE void write_some(struct stretch *stretch, const struct tw_blocks *space,
                                    struct tw_element *stop, uint64_t index)
 {
-    pass_some(stretch, space, stop, index, NULL);
+    pass_some(stretch, space, stop, index, false, NULL);
 }
 
 /* The same where branches are predicted. */
@@ -222,7 +222,7 @@ static TW_NOINLINE void learn_some(struct stretch *stretch, const struct tw_bloc
                                    struct tw_element *stop, uint64_t index,
                                    struct tw_etrace_decoder *decoder)
 {
-    pass_some(stretch, space, stop, index, decoder);
+    pass_some(stretch, space, stop, index, true, decoder);
     decoder->learned++;
 }
 
