@@ -29,8 +29,8 @@ struct tw_input {
     size_t place_count;
     bool has_gaps; /* some of the places are discontinuities */
     bool is_last;  /* nothing follows: a cut packet is the end of the trace */
-    struct tw_gap_ahead
-        *ahead; /* which of them is next, for who decodes these places again; or NULL */
+    /* which of them is next, for who decodes these places again; or NULL */
+    struct tw_gap_ahead *ahead;
 };
 
 /* When several IDs are merged: elements[first...] were released by the packet that ended before
