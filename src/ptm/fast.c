@@ -84,6 +84,8 @@ static void fast_packets(struct tw_stage *stage)
     const uint8_t *const end = stage->end - TW_PTM_FAST_MARGIN;
     struct tw_follow_track track = tw_track_begin(follow);
     struct tw_element *out = stage->out, *const last = stage->limit - TW_PTM_PACKET_MOST;
+    struct tw_position_line line = { .delta = 0 };
+    const uint8_t *line_end = at;
     uint64_t index = decoder->last_index;
 
     while (at < end && out <= last) {
@@ -92,6 +94,8 @@ static void fast_packets(struct tw_stage *stage)
         uint32_t cycles = 0;
         unsigned size = 1;
 
+        if (TW_UNLIKELY(at >= line_end))
+            line_end = tw_stage_line(stage, &line, at, end);
         stage->at = at; /* the path may break off here */
         if (head & 1) {
             struct tw_armv7_address address;
@@ -99,7 +103,7 @@ static void fast_packets(struct tw_stage *stage)
             size = fast_branch(&address, &cycles, reader, at);
             if (!size)
                 break;
-            index = tw_stage_index(stage, at);
+            index = tw_position_on(&line, at);
             out = take_fast_branch(stage, &track, out, &address, index);
         } else if (!(head & 0x80)) {
             break;
@@ -108,15 +112,15 @@ static void fast_packets(struct tw_stage *stage)
 
             cycles = tw_ptm_get_cycles(&in, head);
             size = (unsigned)(in.at - at);
-            index = tw_stage_index(stage, at);
+            index = tw_position_on(&line, at);
             out = tw_track_atoms(follow, &track, out, tw_atoms(head & 2 ? 0 : 1, 1), index);
         } else {
-            if (!tw_ptm_atoms[head].count)
+            const uint32_t atoms = tw_ptm_atom_words[head];
+
+            if (!atoms)
                 break;
-            index = tw_stage_index(stage, at);
-            out = tw_track_atoms(follow, &track, out,
-                                 tw_atoms(tw_ptm_atoms[head].bits, tw_ptm_atoms[head].count),
-                                 index);
+            index = tw_position_on(&line, at);
+            out = tw_track_atoms(follow, &track, out, atoms, index);
         }
         at += size;
         if (has_cycles)

@@ -66,22 +66,28 @@ static const struct rule rules[] = {
 
 /* Bits of a header that mean E, oldest in the highest: from the left the first atom. */
 #define E(head, bit) ((head) >> (bit) & 1 ? 0 : 1)
-#define A1(h) [h] = { E(h, 1), 1, TW_PTM_ATOM }
-#define A2(h) [h] = { E(h, 2) | E(h, 1) << 1, 2, TW_PTM_ATOM }
-#define A3(h) [h] = { E(h, 3) | E(h, 2) << 1 | E(h, 1) << 2, 3, TW_PTM_ATOM }
-#define A4(h) [h] = { E(h, 4) | E(h, 3) << 1 | E(h, 2) << 2 | E(h, 1) << 3, 4, TW_PTM_ATOM }
-#define A5(h) [h] = { E(h, 5) | E(h, 4) << 1 | E(h, 3) << 2 | E(h, 2) << 3 | E(h, 1) << 4, 5, TW_PTM_ATOM }
-const struct tw_atom_packet tw_ptm_atoms[256] = {
-    A1(0x84), A1(0x86),
-    A2(0x88), A2(0x8a), A2(0x8c), A2(0x8e),
-    A3(0x90), A3(0x92), A3(0x94), A3(0x96), A3(0x98), A3(0x9a), A3(0x9c), A3(0x9e),
-    A4(0xa0), A4(0xa2), A4(0xa4), A4(0xa6), A4(0xa8), A4(0xaa), A4(0xac), A4(0xae),
-    A4(0xb0), A4(0xb2), A4(0xb4), A4(0xb6), A4(0xb8), A4(0xba), A4(0xbc), A4(0xbe),
-    A5(0xc0), A5(0xc2), A5(0xc4), A5(0xc6), A5(0xc8), A5(0xca), A5(0xcc), A5(0xce),
-    A5(0xd0), A5(0xd2), A5(0xd4), A5(0xd6), A5(0xd8), A5(0xda), A5(0xdc), A5(0xde),
-    A5(0xe0), A5(0xe2), A5(0xe4), A5(0xe6), A5(0xe8), A5(0xea), A5(0xec), A5(0xee),
-    A5(0xf0), A5(0xf2), A5(0xf4), A5(0xf6), A5(0xf8), A5(0xfa), A5(0xfc), A5(0xfe),
-};
+#define A1(USE, h) USE(h, E(h, 1), 1)
+#define A2(USE, h) USE(h, E(h, 2) | E(h, 1) << 1, 2)
+#define A3(USE, h) USE(h, E(h, 3) | E(h, 2) << 1 | E(h, 1) << 2, 3)
+#define A4(USE, h) USE(h, E(h, 4) | E(h, 3) << 1 | E(h, 2) << 2 | E(h, 1) << 3, 4)
+#define A5(USE, h) USE(h, E(h, 5) | E(h, 4) << 1 | E(h, 3) << 2 | E(h, 2) << 3 | E(h, 1) << 4, 5)
+#define ATOMS(USE) \
+    A1(USE, 0x84) A1(USE, 0x86) \
+    A2(USE, 0x88) A2(USE, 0x8a) A2(USE, 0x8c) A2(USE, 0x8e) \
+    A3(USE, 0x90) A3(USE, 0x92) A3(USE, 0x94) A3(USE, 0x96) A3(USE, 0x98) A3(USE, 0x9a) A3(USE, 0x9c) A3(USE, 0x9e) \
+    A4(USE, 0xa0) A4(USE, 0xa2) A4(USE, 0xa4) A4(USE, 0xa6) A4(USE, 0xa8) A4(USE, 0xaa) A4(USE, 0xac) A4(USE, 0xae) \
+    A4(USE, 0xb0) A4(USE, 0xb2) A4(USE, 0xb4) A4(USE, 0xb6) A4(USE, 0xb8) A4(USE, 0xba) A4(USE, 0xbc) A4(USE, 0xbe) \
+    A5(USE, 0xc0) A5(USE, 0xc2) A5(USE, 0xc4) A5(USE, 0xc6) A5(USE, 0xc8) A5(USE, 0xca) A5(USE, 0xcc) A5(USE, 0xce) \
+    A5(USE, 0xd0) A5(USE, 0xd2) A5(USE, 0xd4) A5(USE, 0xd6) A5(USE, 0xd8) A5(USE, 0xda) A5(USE, 0xdc) A5(USE, 0xde) \
+    A5(USE, 0xe0) A5(USE, 0xe2) A5(USE, 0xe4) A5(USE, 0xe6) A5(USE, 0xe8) A5(USE, 0xea) A5(USE, 0xec) A5(USE, 0xee) \
+    A5(USE, 0xf0) A5(USE, 0xf2) A5(USE, 0xf4) A5(USE, 0xf6) A5(USE, 0xf8) A5(USE, 0xfa) A5(USE, 0xfc) A5(USE, 0xfe)
+#define ROW(head, bits, count)  [head] = { bits, count, TW_PTM_ATOM },
+#define WORD(head, bits, count) [head] = (bits) | 1 << (count),
+const struct tw_atom_packet tw_ptm_atoms[256] = { ATOMS(ROW) };
+const uint8_t tw_ptm_atom_words[256] = { ATOMS(WORD) };
+#undef WORD
+#undef ROW
+#undef ATOMS
 #undef E
 #undef A1
 #undef A2

@@ -48,6 +48,8 @@ void tw_ptm_setup_from_config(struct tw_ptm_setup *setup, const struct tw_ptm_co
 
 /* Atoms of a header without cycle counts: bit n is atom n, the oldest first; 1: E. */
 extern const struct tw_atom_packet tw_ptm_atoms[256];
+/* The same in one word, as tw_atoms has them: a 1 above the last.  0: no atom packet. */
+extern const uint8_t tw_ptm_atom_words[256];
 /* The header of 1 to 5 of them: a 1 for N, the oldest one on top. */
 TW_INLINE uint8_t tw_ptm_atom_header(unsigned atoms, unsigned count)
 {
