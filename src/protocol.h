@@ -29,7 +29,7 @@ struct tw_input {
     size_t place_count;
     bool has_gaps; /* some of the places are discontinuities */
     bool is_last;  /* nothing follows: a cut packet is the end of the trace */
-    /* which of them is next, for who decodes these places again; or NULL */
+    /* which gap is next, for who decodes these places again; or NULL */
     struct tw_gap_ahead *ahead;
 };
 
