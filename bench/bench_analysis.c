@@ -113,37 +113,71 @@ static double best(struct tw_capture *capture, enum what what, uint32_t threads,
 }
 
 /* A large trace without timestamps, as a snapshot. */
-static void measure_profile(void)
+struct large {
+    char folder[600];
+    struct tw_capture *capture;
+};
+
+static bool large_open(struct large *large, const char *name)
 {
     struct tw_capture_options options = { .size = sizeof options };
-    struct tw_capture *capture;
     struct tw_fault fault;
     struct subject subject;
-    char folder[600], snapshot[700];
+    char snapshot[700];
+
+    if (!subject_open(&subject, name))
+        return false;
+    bench_make_folder(large->folder, sizeof large->folder);
+    (void)snprintf(snapshot, sizeof snapshot, "%s/snapshot", large->folder);
+    subject_write(&subject, snapshot);
+    subject_free(&subject);
+    if (tw_capture_open(&large->capture, snapshot, &options, &fault) != TW_OK)
+        bench_stop("%s", fault.text);
+    return true;
+}
+
+static void large_close(struct large *large)
+{
+    tw_capture_free(large->capture);
+    bench_remove_folder(large->folder);
+}
+
+static void measure_profile(void)
+{
+    struct large large;
     double plain, one, two;
     uint64_t want;
 
-    if (!subject_open(&subject, "made/etmv4,mib=16"))
+    if (!large_open(&large, "made/etmv4,mib=16"))
         return;
-    bench_make_folder(folder, sizeof folder);
-    (void)snprintf(snapshot, sizeof snapshot, "%s/snapshot", folder);
-    subject_write(&subject, snapshot);
-    subject_free(&subject);
-    if (tw_capture_open(&capture, snapshot, &options, &fault) != TW_OK)
-        bench_stop("%s", fault.text);
-    want = pass(capture, PLAIN, 1);
-    plain = best(capture, PLAIN, 1, want);
-    one = best(capture, SELF, 1, want);
-    two = best(capture, SELF, 2, want);
+    want = pass(large.capture, PLAIN, 1);
+    plain = best(large.capture, PLAIN, 1, want);
+    one = best(large.capture, SELF, 1, want);
+    two = best(large.capture, SELF, 2, want);
     bench_result("profile/of-decode", plain / one,
                  "  %.1f ms; decoding alone %.1f ms of CPU: by function, on one thread",
                  one / 1e6, plain / 1e6);
-    bench_result("profile/two", one / two, "  two threads, times one, wall clock");
-    one = best(capture, CALLS, 1, want);
-    two = best(capture, COUNTED_CALLS, 2, want);
+    bench_result("profile/two-16-mib", one / two, "  two threads, times one, wall clock");
+    one = best(large.capture, CALLS, 1, want);
+    two = best(large.capture, COUNTED_CALLS, 2, want);
     bench_result("calls/two", one / two, "  the tree of calls: two threads, times one");
-    tw_capture_free(capture);
-    bench_remove_folder(folder);
+    large_close(&large);
+}
+
+/* Each thread learns the code for itself, and adds up what it counted by window: the longer the trace, the less that is of it. */
+static void measure_two(void)
+{
+    struct large large;
+    uint64_t want;
+    double one;
+
+    if (!large_open(&large, "made/etmv4,mib=64"))
+        return;
+    want = pass(large.capture, SELF, 1);
+    one = best(large.capture, SELF, 1, want);
+    bench_result("profile/two", one / best(large.capture, SELF, 2, want),
+                 "  the same of 64 MiB, %.1f ms on one thread", one / 1e6);
+    large_close(&large);
 }
 
 static double time_program(char *const words[])
@@ -217,6 +251,7 @@ int main(int count, char **words)
     (void)puts("# analyses: CPU time beside decoding alone, and beside perf");
     bench_find_tool(tool, sizeof tool, words[0]);
     measure_profile();
+    measure_two();
     measure_calls(tool);
     return 0;
 }
