@@ -114,19 +114,11 @@ TW_INLINE const uint8_t *take_fast(struct tw_stage *stage, const uint8_t *const 
         uint8_t head;
 
         if (TW_UNLIKELY(at >= stretch_end)) {
-            const uint64_t offset = tw_stage_offset(stage, at);
-
             if (at >= end)
                 break;
-            if (is_marked) /* sources that take turns have short stretches */
-                tw_position_find(&stage->position, offset);
-            else
-                (void)tw_position_at(&stage->position, offset);
-            position = tw_position_line(&stage->position, at, offset);
-            stretch_end = stage->position.until - offset < (uint64_t)(end - at)
-                              ? at + (stage->position.until - offset)
-                              : end;
-            wants_mark |= is_marked && offset >= stage->marked_until;
+            /* Sources that take turns have short stretches. */
+            stretch_end = tw_stage_line(stage, &position, at, end, is_marked);
+            wants_mark |= is_marked && tw_stage_offset(stage, at) >= stage->marked_until;
         }
         head = *at;
         atoms = tw_etmv4_atom_words[head];

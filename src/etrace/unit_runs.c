@@ -2,6 +2,7 @@
 /* The E-Trace encoder for runs of instructions: while they are branches and jumps and nothing else is to be said, what
    they change is kept in registers, and packets are written at once. */
 #include "etrace/unit.h"
+#include "isa/isa.h"
 
 /* What runs of instructions change of the encoder. */
 struct passed {
@@ -89,13 +90,6 @@ TW_INLINE bool pass_branch(struct tw_etrace_unit *unit, struct passed *at)
                   -(uint64_t)(at->map >> (TW_ETRACE_BRANCHES - 1)));
     return true;
 }
-/* lui, c.lui or auipc: with a jump behind it there is one target, and the hart looks whether it is the next address. */
-TW_INLINE bool may_tell_target(const struct tw_retired *before)
-{
-    const uint32_t opcode = before->opcode;
-
-    return (opcode & 0x5f) == 0x17 || (opcode & 0xe003) == 0x6001;
-}
 
 /* A run that is a block which ends with a branch or jump; *flags: of its last instruction. */
 TW_INLINE bool is_block(const struct tw_etrace_unit *unit, const struct tw_retired_run *run,
@@ -116,7 +110,8 @@ TW_INLINE bool is_block(const struct tw_etrace_unit *unit, const struct tw_retir
         return false;
     if (last->kind == TW_RETIRED_INDIRECT) {
         *flags = quiet | TW_SLOT_UNINFERABLE;
-        return run->count < 2 || !may_tell_target(last - 1);
+        /* else there may be one target, and the hart looks whether it is the next address */
+        return run->count < 2 || !tw_rv_may_be_upper(last[-1].opcode);
     }
     if (!(run->flags & TW_RETIRED_CONDITIONAL)) {
         *flags = quiet;

@@ -161,6 +161,12 @@ uint8_t tw_rv_size(uint16_t first_halfword);
 void tw_rv_classify(struct tw_rv_instruction *out, uint32_t opcode, uint64_t address,
                     uint8_t isa, const struct tw_rv_options *options);
 
+/* Whether it can be an upper immediate, for loops that have no time to classify: true of each one, and of c.addi16sp. */
+static inline bool tw_rv_may_be_upper(uint32_t opcode)
+{
+    return (opcode & 0x5f) == 0x17 || (opcode & 0xe003) == 0x6001;
+}
+
 /* The target of an indirect jump whose register was loaded by the lui, c.lui or auipc that retired
    just before it ("sequentially inferable"); false when this pair is none. */
 bool tw_rv_sequential_target(uint64_t *target, const struct tw_rv_instruction *jump,

@@ -95,7 +95,7 @@ static void fast_packets(struct tw_stage *stage)
         unsigned size = 1;
 
         if (TW_UNLIKELY(at >= line_end))
-            line_end = tw_stage_line(stage, &line, at, end);
+            line_end = tw_stage_line(stage, &line, at, end, false);
         stage->at = at; /* the path may break off here */
         if (head & 1) {
             struct tw_armv7_address address;

@@ -74,14 +74,18 @@ TW_INLINE const uint8_t *tw_stage_together(struct tw_stage *stage, uint64_t *ind
     return stage->base + (until < size ? until : size);
 }
 
-/* For loops over packets: the line of the stretch that holds the byte at `at`.  Returns where that stretch ends, or `end`. */
+/* For loops over packets: the line of the stretch that holds the byte at `at`, which is_new if it is mostly not the last one.
+   Returns where that stretch ends, or `end`. */
 TW_INLINE const uint8_t *tw_stage_line(struct tw_stage *stage, struct tw_position_line *line,
-                                       const uint8_t *at, const uint8_t *end)
+                                       const uint8_t *at, const uint8_t *end, const bool is_new)
 {
     const uint64_t offset = tw_stage_offset(stage, at);
     uint64_t left;
 
-    (void)tw_position_at(&stage->position, offset);
+    if (is_new)
+        tw_position_find(&stage->position, offset);
+    else
+        (void)tw_position_at(&stage->position, offset);
     *line = tw_position_line(&stage->position, at, offset);
     left = stage->position.until - offset;
     return left < (uint64_t)(end - at) ? at + left : end;
