@@ -195,8 +195,9 @@ struct tw_protocol {
 
     /* Index; all optional.  notes says what of a packet, which `reader` has just read, belongs
        into an index: at most TW_INDEX_NOTES of them; returns how many.  `state` is the stream's
-       own, TW_INDEX_WORDS of zeros at the start and after a loss (the last one not zero: what
-       came before is not known).  pass takes whole packets that give no notes from the front of a
+       own, TW_INDEX_WORDS of zeros at the start; those before TW_INDEX_KEPT are zero again after a
+       loss.  The last one of either kind is not zero where what came before is not known, and
+       TW_INDEX_CONTEXT_AT is where the last packet lies that gave a TW_INDEX_CONTEXT.  pass takes whole packets that give no notes from the front of a
        stream in sync, as far as that is quick, and returns how many bytes; what it leaves undone
        in the reader changes no later note.  restore gives a decoder that is about to meet a
        synchronization point the words that notes kept of it (TW_INDEX_STATE): what the point
@@ -238,7 +239,12 @@ static inline bool tw_kind_is_understood(unsigned kind)
     return kind != TW_PACKET_NOT_SYNC && !tw_kind_is_bad(kind);
 }
 
-enum { TW_INDEX_NOTES = 12, TW_INDEX_WORDS = 4 };
+enum {
+    TW_INDEX_NOTES = 12,
+    TW_INDEX_KEPT = 4,
+    TW_INDEX_WORDS = 10,
+    TW_INDEX_CONTEXT_AT = TW_INDEX_WORDS - 2
+};
 
 /* An entry of an index, before its place is known; kind is one of enum tw_index_kind. */
 struct tw_index_note {

@@ -290,7 +290,7 @@ static void add_stats(struct tw_frame_stats *to, const struct tw_frame_stats *fr
 /* Nothing follows on what was fed last. */
 static enum tw_status end_part(struct tw_index *index)
 {
-    const bool is_end = index->at - index->about.base == index->about.bytes;
+    const bool is_end = index->at - index->about.base == index->about.bytes && !index->goes_on;
     uint8_t *record;
 
     if (index->at == index->part_from)
@@ -341,7 +341,8 @@ static void begin_part(struct tw_index *index, uint64_t offset)
 
         line->protocol->reader_init(line->reader, line->config);
         tw_index_line_lose(line);
-        line->state[TW_INDEX_WORDS - 1] = 1; /* what came before is not known */
+        /* What came before is not known. */
+        line->state[TW_INDEX_KEPT - 1] = line->state[TW_INDEX_WORDS - 1] = 1;
         line->handled_gap = 0;
         line->is_mute = (line->protocol->flags & TW_PROTOCOL_UNMARKED) != 0;
     }
@@ -491,6 +492,7 @@ enum tw_status tw_index_window(struct tw_index **index, const struct tw_index_ca
     part.base = from - (from - capture->base) % TW_INDEX_BLOCK_DEFAULT;
     part.bytes = to - part.base;
     TW_TRY(tw_index_new(index, &part, &config, NULL));
+    (*index)->goes_on = to < end;
     if (part.base != capture->base)
         begin_part(*index, part.base);
     status = feed_to(*index, &part, to);

@@ -102,6 +102,7 @@ struct tw_index {
     struct tw_unframer *unframer; /* NULL: unframed */
     uint64_t at;                  /* capture offset of the next byte */
     bool is_finished, is_open;    /* a block is open */
+    bool goes_on;                 /* a window: more of the capture lies behind it */
     struct tw_hash hash;
     uint8_t block[TW_INDEX_BLOCK_RECORD];
     uint64_t block_stats[TW_ID_COUNT]; /* bytes by ID before the block */

@@ -140,7 +140,7 @@ enum tw_status tw_index_line_add(struct tw_index *index, const struct tw_tree_so
 void tw_index_line_lose(struct tw_index_line *line)
 {
     line->protocol->reader_lost(line->reader);
-    memset(line->state, 0, sizeof line->state);
+    memset(line->state, 0, TW_INDEX_KEPT * sizeof *line->state);
 }
 
 /* Writes the open block's record and opens the next. */
@@ -223,8 +223,11 @@ static enum tw_status take_packet(struct tw_index *index, struct tw_index_line *
     if (count) {
         const uint64_t offset = tw_position_at(position, from);
 
-        for (unsigned i = 0; i < count; i++)
+        for (unsigned i = 0; i < count; i++) {
             TW_TRY(add_note(index, line, &notes[i], offset));
+            if (notes[i].kind == TW_INDEX_CONTEXT)
+                line->state[TW_INDEX_CONTEXT_AT] = offset;
+        }
     }
     return TW_OK;
 }

@@ -138,10 +138,52 @@ static void points_that_do_not_tell_all_are_gone_behind(void **state)
     }
 }
 
+/* N-Trace: behind a synchronizing message comes Ownership; where it does not, the one from before is told again. */
+static void who_was_told_before_is_told_again(void **state)
+{
+    static const uint8_t bytes[] = {
+        0x24, 0x0d, 0x00, 0x60, 0x23, /* ProgTraceSync, 0x8600 */
+        0x08, 0xc8, 0x3b,             /* Ownership, PROCESS 0x3b2: scontext 0x1d, VU */
+        0x24, 0x0d, 0x00, 0x60, 0x23, 0x24, 0x0d, 0x00, 0x60, 0x23,
+    };
+    const struct tw_tree_source source = { .size = sizeof source, .protocol = "ntrace" };
+    struct made made = { .size = sizeof bytes };
+    const struct tw_index_capture capture = { .size = sizeof capture,
+                                              .framing = TW_FRAMING_NONE,
+                                              .bytes = sizeof bytes,
+                                              .read = read_made,
+                                              .read_context = &made,
+                                              .sources = &source,
+                                              .source_count = 1 };
+    const struct tw_tree_config config = { .size = sizeof config };
+    struct tw_batch batch = { .size = sizeof batch };
+    struct tw_tree *tree;
+    uint64_t from = 0;
+    size_t at = 0;
+
+    (void)state;
+    memcpy(made.bytes, bytes, sizeof bytes);
+    CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
+    CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
+    CHECK_EQ(tw_index_seek(&capture, NULL, tree, &from, sizeof bytes, 1), TW_OK);
+    CHECK_EQ(from, 13);
+    CHECK_EQ(tw_tree_feed(tree, bytes + from, sizeof bytes - (size_t)from), TW_OK);
+    CHECK_EQ(tw_tree_next(tree, &batch), TW_OK);
+    while (at < batch.count && batch.elements[at].type != TW_ELEMENT_PE_CONTEXT)
+        at++;
+    CHECK(at + 1 < batch.count);
+    CHECK_EQ(batch.elements[at].index, 5);
+    CHECK_EQ(batch.elements[at].context_id, 0x1d);
+    CHECK_EQ(batch.elements[at + 1].type, TW_ELEMENT_TRACE_ON);
+    CHECK_EQ(batch.elements[at + 1].index, 13);
+    tw_tree_free(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_that_do_not_tell_all_are_gone_behind),
+        cmocka_unit_test(who_was_told_before_is_told_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

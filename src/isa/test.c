@@ -511,26 +511,6 @@ static void infers_jumps_from_the_instruction_before(void **state)
     }
 }
 
-/* What tw_rv_may_be_upper lets go by is none. */
-static void names_all_that_may_be_upper(void **state)
-{
-    uint32_t both = 0;
-
-    (void)state;
-    for (uint32_t opcode = 0; opcode <= 0xffff; opcode++)
-        for (uint32_t high = 0; high < 3; high++) {
-            const uint32_t whole =
-                tw_rv_size((uint16_t)opcode) == 2 ? opcode : opcode | high << 24;
-            struct tw_rv_instruction what;
-
-            tw_rv_classify(&what, whole, 0x10000, TW_ISA_RV64, &rv_zc);
-            both += what.is_upper;
-            if (what.is_upper || (whole & 3) == 3)
-                CHECK_EQ(tw_rv_may_be_upper(whole), what.is_upper);
-        }
-    CHECK(both > 6000);
-}
-
 static void counts_only_x1_as_link_when_asked(void **state)
 {
     static const struct tw_rv_options x1 = { .x1_links_only = true };
@@ -610,7 +590,6 @@ int main(void)
         cmocka_unit_test(tells_sizes_from_the_first_halfword),
         cmocka_unit_test(targets_wrap_at_the_width_of_addresses),
         cmocka_unit_test(infers_jumps_from_the_instruction_before),
-        cmocka_unit_test(names_all_that_may_be_upper),
         cmocka_unit_test(counts_only_x1_as_link_when_asked),
         cmocka_unit_test(finds_the_entry_of_table_jumps),
         cmocka_unit_test(assemblers_agree_with_the_vectors),

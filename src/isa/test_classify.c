@@ -168,6 +168,27 @@ static void groups_pass_over_no_row(void **state)
     check_groups(tw_t32_wide_groups, TW_T32_WIDE_GROUPS);
 }
 
+/* What tw_rv_may_be_upper lets go by is none. */
+static void names_all_that_may_be_upper(void **state)
+{
+    static const struct tw_rv_options options = { .has_zcmp = true };
+    uint32_t both = 0;
+
+    (void)state;
+    for (uint32_t opcode = 0; opcode <= 0xffff; opcode++)
+        for (uint32_t high = 0; high < 3; high++) {
+            const uint32_t whole =
+                tw_rv_size((uint16_t)opcode) == 2 ? opcode : opcode | high << 24;
+            struct tw_rv_instruction what;
+
+            tw_rv_classify(&what, whole, 0x10000, TW_ISA_RV64, &options);
+            both += what.is_upper;
+            if (what.is_upper || (whole & 3) == 3)
+                CHECK_EQ(tw_rv_may_be_upper(whole), what.is_upper);
+        }
+    CHECK(both > 6000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +197,7 @@ int main(void)
         cmocka_unit_test(counts_conditions_of_it_blocks),
         cmocka_unit_test(refuses_what_is_not_there),
         cmocka_unit_test(groups_pass_over_no_row),
+        cmocka_unit_test(names_all_that_may_be_upper),
     };
 
     return cmocka_run_group_tests_name("isa_classify", tests, NULL, NULL);

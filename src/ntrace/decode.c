@@ -81,6 +81,7 @@ static void take_packet(struct tw_stage *stage, uint64_t offset)
         tw_ntrace_take(stage);
     } else if (type == TW_NTRACE_BAD || type == TW_NTRACE_INCOMPLETE) {
         begin_packet(stage, offset, size, packet->fault_at);
+        decoder->has_time = false; /* differences may be missing */
         tw_ntrace_fail(stage, packet->error, (uint64_t)packet->tcode << 2);
     } else { /* how a run of other bytes is cut depends on how they were fed */
         pass(stage, offset, size);
@@ -138,6 +139,7 @@ static void take_gap(struct tw_stage *stage, const struct tw_packet *at)
     if (!decoder->has_begun)
         return;
     begin_packet(stage, at->offset, 1, 0);
+    decoder->has_time = false;
     tw_ntrace_fail(stage, TW_ERROR_DISCONTINUITY, 0);
     mark(stage);
 }

@@ -55,6 +55,23 @@ struct tw_ntrace_previous {
     uint64_t icnt, hist;
 };
 
+/* What Ownership messages said. */
+struct tw_ntrace_owner {
+    bool has_scontext, has_hcontext;
+    uint64_t scontext, hcontext;
+    uint64_t process; /* the last one's */
+};
+
+/* Of a decoder that begins in the middle: what it would know at the first synchronizing message. */
+struct tw_ntrace_before {
+    bool is_due; /* that message has not come yet */
+    bool has_time;
+    uint64_t time;
+    bool has_owner; /* who is told again then, with the index of the message that told it */
+    uint64_t owner_index;
+    struct tw_ntrace_owner owner;
+};
+
 struct tw_ntrace_decoder {
     struct tw_ntrace_reader codec;
     uint8_t isa;
@@ -76,8 +93,8 @@ struct tw_ntrace_decoder {
 
     bool has_time;
     uint64_t time;
-    bool has_scontext, has_hcontext;
-    uint64_t scontext, hcontext;
+    struct tw_ntrace_owner owner;
+    struct tw_ntrace_before before;
 
     struct tw_ntrace_packet packet; /* at hand */
     uint64_t packet_offset, packet_end;
@@ -109,6 +126,12 @@ enum tw_status tw_ntrace_end(void *state, struct tw_follow *follow, struct tw_ou
 void tw_ntrace_decoder_init(void *state, const void *config);
 void tw_ntrace_decoder_reset(void *state);
 void tw_ntrace_code_config(struct tw_code_config *code, const void *config);
+
+/* owner.c: takes what an Ownership message says; tells it, and finds the code of it. */
+void tw_ntrace_own(struct tw_ntrace_owner *owner, uint64_t process);
+void tw_ntrace_tell_owner(struct tw_stage *stage, uint64_t index);
+/* The first synchronizing message of a decoder that began in the middle is at hand. */
+void tw_ntrace_take_before(struct tw_stage *stage);
 
 /* split.c */
 void tw_ntrace_state(void *decoder, struct tw_follow *follow, struct tw_state *state);

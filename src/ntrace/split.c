@@ -62,12 +62,28 @@ static void packet_state(struct tw_ntrace_decoder *decoder, struct tw_state *sta
     previous_state(&decoder->previous, state);
 }
 
+static void before_state(struct tw_ntrace_before *before, struct tw_state *state)
+{
+    TW_STATE(state, before->has_time);
+    TW_STATE(state, before->time);
+    TW_STATE(state, before->has_owner);
+    TW_STATE(state, before->owner_index);
+    TW_STATE(state, before->owner.has_scontext);
+    TW_STATE(state, before->owner.has_hcontext);
+    TW_STATE(state, before->owner.scontext);
+    TW_STATE(state, before->owner.hcontext);
+    TW_STATE(state, before->owner.process);
+}
+
 static void context_state(struct tw_ntrace_decoder *decoder, struct tw_state *state)
 {
-    TW_STATE(state, decoder->has_scontext);
-    TW_STATE(state, decoder->has_hcontext);
-    TW_STATE(state, decoder->scontext);
-    TW_STATE(state, decoder->hcontext);
+    TW_STATE(state, decoder->owner.has_scontext);
+    TW_STATE(state, decoder->owner.has_hcontext);
+    TW_STATE(state, decoder->owner.scontext);
+    TW_STATE(state, decoder->owner.hcontext);
+    TW_STATE(state, decoder->before.is_due);
+    if (decoder->before.is_due)
+        before_state(&decoder->before, state);
     TW_STATE(state, decoder->is_dialect);
     TW_STATE(state, decoder->codec.shape.extension);
     TW_STATE(state, decoder->has_time);
@@ -123,7 +139,7 @@ void tw_ntrace_resume(void *any, struct tw_follow *follow)
     decoder->state = TW_NTRACE_UNSYNCED;
     decoder->phase = TW_NTRACE_DONE;
     decoder->is_after_error = decoder->is_after_loss = decoder->previous.is_there = false;
-    decoder->has_pc = decoder->has_time = false;
+    decoder->has_pc = decoder->has_time = decoder->before.is_due = false;
     decoder->at = decoder->last = 0;
     decoder->adjust = 0;
     decoder->times = 0;

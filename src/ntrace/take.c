@@ -4,9 +4,6 @@
 
 enum {
     ICNT_BITS = 32, /* more than any unit's: the specification allows 22 */
-    FORMAT_PRIVILEGE = 0,
-    FORMAT_SCONTEXT = 2,
-    FORMAT_HCONTEXT = 3,
     CKSRC_CONTROL = 0,
     CKSRC_CALL = 9
 };
@@ -36,8 +33,6 @@ void tw_ntrace_fail(struct tw_stage *stage, uint8_t code, uint64_t detail)
     const bool is_of_code = code == TW_ERROR_RANGE_LIMIT || code == TW_ERROR_BAD_OPCODE ||
                             code == TW_ERROR_IMAGE_MISMATCH || code == TW_ERROR_RETURN_STACK;
 
-    if (!is_of_code)
-        decoder->has_time = false; /* differences may be missing */
     if (decoder->state == TW_NTRACE_UNSYNCED && decoder->is_after_error)
         return; /* part of what is to be reported already */
     tw_stage_damage(
@@ -394,56 +389,13 @@ static void take_error(struct tw_stage *stage)
     emit_time(stage);
 }
 
-/* The address space to look in: the context, where the image tells them apart. */
-static void set_view(struct tw_stage *stage, const struct tw_element *element)
-{
-    struct tw_ntrace_decoder *decoder = stage->decoder;
-    const struct tw_blocks *before = stage->follow->blocks;
-    struct tw_image *image = stage->follow->code->image;
-    uint32_t context = 0;
-
-    if (stage->follow->look) {
-        tw_follow_context(stage->follow, TW_SPACE_ANY, element);
-    } else {
-        if (decoder->image_has_contexts)
-            for (size_t i = 0; i < tw_image_region_count(image) && !context; i++)
-                if (tw_image_region(image, i)->context == (uint32_t)decoder->scontext)
-                    context = (uint32_t)decoder->scontext;
-        tw_follow_view(stage->follow, TW_SPACE_ANY, context);
-        tw_follow_owner(stage->follow, element);
-    }
-    if (stage->follow->blocks != before)
-        decoder->at = decoder->last = 0;
-}
-
 static void take_ownership(struct tw_stage *stage)
 {
     struct tw_ntrace_decoder *decoder = stage->decoder;
-    const uint64_t process = decoder->packet.process, context = process >> 5;
-    const unsigned format = process & 3;
-    struct tw_element *out;
 
     decoder->previous.is_there = false;
-    if (format == FORMAT_SCONTEXT) {
-        decoder->scontext = context;
-        decoder->has_scontext = true;
-    } else if (format == FORMAT_HCONTEXT) {
-        decoder->hcontext = context;
-        decoder->has_hcontext = true;
-    }
-    out = emit(stage, TW_ELEMENT_PE_CONTEXT);
-    out->isa = decoder->isa;
-    out->el = process >> 2 & 3;
-    out->is_virtual = process >> 4 & 1;
-    out->ownership = format & 3u;
-    out->flags = (uint8_t)(TW_CONTEXT_HAS_PRIV | TW_CONTEXT_OWNERSHIP |
-                           (decoder->has_scontext ? TW_CONTEXT_HAS_CID : 0) |
-                           (decoder->has_hcontext ? TW_CONTEXT_HAS_VMID : 0) |
-                           (decoder->isa == TW_ISA_RV64 ? TW_CONTEXT_64BIT : 0));
-    out->context_id = (uint32_t)decoder->scontext;
-    out->vmid = (uint32_t)decoder->hcontext;
-    out->context_high = (uint32_t)(context >> 32);
-    set_view(stage, out);
+    tw_ntrace_own(&decoder->owner, decoder->packet.process);
+    tw_ntrace_tell_owner(stage, stage->index);
     emit_time(stage);
 }
 
@@ -558,6 +510,8 @@ void tw_ntrace_take(struct tw_stage *stage)
     if (TW_UNLIKELY(!decoder->is_dialect && tw_ntrace_shows_dialect(&decoder->packet)) &&
         decoder->codec.config.dialect == TW_NTRACE_AUTO)
         tw_ntrace_take_dialect(decoder);
+    if (TW_UNLIKELY(decoder->before.is_due) && tw_ntrace_is_sync(type))
+        tw_ntrace_take_before(stage);
     if (decoder->packet.has & TW_NTRACE_HAS_TSTAMP)
         take_time(decoder);
     switch (type) {

@@ -6,7 +6,7 @@
 #include "stm/packet.h"
 
 /* Words of the state. */
-enum { TIME, IDS, UNKNOWN = TW_INDEX_WORDS - 1 };
+enum { TIME, IDS, UNKNOWN = TW_INDEX_KEPT - 1 };
 enum { CHANNEL = 16, VERSION = 32, HAS_ID = 40 }; /* bits of IDS, above the master */
 
 static unsigned note_sync(const uint64_t *state, struct tw_index_note *notes,
