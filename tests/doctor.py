@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Captures with one fault each, made of good ones, for `trackway doctor`: usage: doctor.py PROGRAM CORPUS.
 
-Captures of the corpora: nothing is wrong, but for what is. Broken ones: the fault is the first that is named, in all but two at most."""
+Captures of the corpora: nothing is wrong, but for what is. Broken ones: the fault is the first that is named, in all but one in twenty."""
 import gzip
 import json
 import pathlib

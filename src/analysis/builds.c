@@ -110,7 +110,8 @@ bool tw_builds_note(struct tw_builds *builds, const struct tw_run *run,
     for (size_t i = 0; is_good && i < fresh; i++) {
         struct tw_build *build = find(builds, names[i]);
 
-        build->id_size = (uint8_t)tw_run_object_id(run, build->id, names[i]);
+        if (build) /* put_all has put it there */
+            build->id_size = (uint8_t)tw_run_object_id(run, build->id, names[i]);
     }
     tw_give(builds->allocator, names);
     return is_good;

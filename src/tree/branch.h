@@ -144,8 +144,8 @@ struct tw_tree {
     struct tw_live *live; /* merging: a queue by key, see elements.c; none: not known yet */
     size_t live_room;
     struct tw_live *live_first, *live_end, *live_limit;
-    /* While live_end is before it, elements of the queue are all that there is to hand out; NULL: it is empty, or errors
-       are reported, markers wait, or the tree is broken or counts. */
+    /* While live_end is before it, elements of the queue are all that there is to hand out; the first
+       of the queue: it is empty, or errors are reported, markers wait, or the tree is broken or counts. */
     const struct tw_live *quick_limit;
     enum tw_status broken;     /* sticky */
     struct tw_custom *customs; /* protocols of the caller */

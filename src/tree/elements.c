@@ -389,8 +389,9 @@ static enum tw_status next_merged(struct tw_tree *tree, struct tw_batch *batch)
     const bool has_live = status == TW_OK && first != tree->live_end;
     uint64_t limit;
 
-    tree->quick_limit =
-        has_live && !tree->config.errors && !tw_markers_wait(tree) ? tree->live_limit : NULL;
+    tree->quick_limit = has_live && !tree->config.errors && !tw_markers_wait(tree)
+                            ? tree->live_limit
+                            : tree->live;
     if (status != TW_OK)
         return status;
     if (!has_live)

@@ -87,7 +87,7 @@ static bool extend_run(struct tw_branch *branch)
     if (!TW_GROW(branch->tree->config.allocator, &branch->run_bytes, &branch->run_room,
                  branch->run_size + packet->size)) {
         branch->tree->broken = TW_E_MEMORY;
-        branch->tree->quick_limit = NULL;
+        branch->tree->quick_limit = branch->tree->live;
         return false;
     }
     if (!branch->has_run) {

@@ -192,7 +192,7 @@ static enum tw_status refresh_all(struct tw_tree *tree, enum tw_status status)
     size_t live = 0;
 
     tree->live_end = tree->live_first;
-    tree->quick_limit = NULL;
+    tree->quick_limit = tree->live;
     tree->packets_from = NULL;
     for (size_t i = 0; i < tree->branch_count; i++) {
         struct tw_branch *branch = tree->branches[i];
