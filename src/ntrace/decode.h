@@ -59,7 +59,6 @@ struct tw_ntrace_previous {
 struct tw_ntrace_owner {
     bool has_scontext, has_hcontext;
     uint64_t scontext, hcontext;
-    uint64_t process; /* the last one's */
 };
 
 /* Of a decoder that begins in the middle: what it would know at the first synchronizing message. */
@@ -69,6 +68,7 @@ struct tw_ntrace_before {
     uint64_t time;
     bool has_owner; /* who is told again then, with the index of the message that told it */
     uint64_t owner_index;
+    uint64_t process; /* of that message */
     struct tw_ntrace_owner owner;
 };
 
@@ -129,7 +129,7 @@ void tw_ntrace_code_config(struct tw_code_config *code, const void *config);
 
 /* owner.c: takes what an Ownership message says; tells it, and finds the code of it. */
 void tw_ntrace_own(struct tw_ntrace_owner *owner, uint64_t process);
-void tw_ntrace_tell_owner(struct tw_stage *stage, uint64_t index);
+void tw_ntrace_tell_owner(struct tw_stage *stage, uint64_t process, uint64_t index);
 /* The first synchronizing message of a decoder that began in the middle is at hand. */
 void tw_ntrace_take_before(struct tw_stage *stage);
 

@@ -62,7 +62,7 @@ static void note_owner(uint64_t *state, uint64_t process)
     tw_ntrace_own(&owner, process);
     state[MET] |= OWNER | (owner.has_scontext ? HAS_SCONTEXT : 0) |
                   (owner.has_hcontext ? HAS_HCONTEXT : 0);
-    state[PROCESS] = owner.process;
+    state[PROCESS] = process;
     state[SCONTEXT] = owner.scontext;
     state[HCONTEXT] = owner.hcontext;
 }
@@ -149,10 +149,10 @@ void tw_ntrace_restore(void *any, const uint64_t *words)
         .time = words[KEPT_TIME],
         .has_owner = (words[KEPT_MET] & OWNER) != 0,
         .owner_index = words[KEPT_AT],
+        .process = words[KEPT_PROCESS],
         .owner = { .has_scontext = (words[KEPT_MET] & HAS_SCONTEXT) != 0,
                    .has_hcontext = (words[KEPT_MET] & HAS_HCONTEXT) != 0,
                    .scontext = words[KEPT_SCONTEXT],
-                   .hcontext = words[KEPT_HCONTEXT],
-                   .process = words[KEPT_PROCESS] },
+                   .hcontext = words[KEPT_HCONTEXT] },
     };
 }

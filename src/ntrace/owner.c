@@ -8,7 +8,6 @@ void tw_ntrace_own(struct tw_ntrace_owner *owner, uint64_t process)
 {
     const unsigned format = process & 3;
 
-    owner->process = process;
     if (format == SCONTEXT) {
         owner->scontext = process >> 5;
         owner->has_scontext = true;
@@ -40,23 +39,23 @@ static void set_view(struct tw_stage *stage, const struct tw_element *element)
         decoder->at = decoder->last = 0;
 }
 
-void tw_ntrace_tell_owner(struct tw_stage *stage, uint64_t index)
+void tw_ntrace_tell_owner(struct tw_stage *stage, uint64_t process, uint64_t index)
 {
     const struct tw_ntrace_decoder *decoder = stage->decoder;
     const struct tw_ntrace_owner *owner = &decoder->owner;
     struct tw_element *out = tw_stage_add(stage, TW_ELEMENT_PE_CONTEXT, index);
 
     out->isa = decoder->isa;
-    out->el = owner->process >> 2 & 3;
-    out->is_virtual = owner->process >> 4 & 1;
-    out->ownership = owner->process & 3;
+    out->el = process >> 2 & 3;
+    out->is_virtual = process >> 4 & 1;
+    out->ownership = process & 3;
     out->flags = (uint8_t)(TW_CONTEXT_HAS_PRIV | TW_CONTEXT_OWNERSHIP |
                            (owner->has_scontext ? TW_CONTEXT_HAS_CID : 0) |
                            (owner->has_hcontext ? TW_CONTEXT_HAS_VMID : 0) |
                            (decoder->isa == TW_ISA_RV64 ? TW_CONTEXT_64BIT : 0));
     out->context_id = (uint32_t)owner->scontext;
     out->vmid = (uint32_t)owner->hcontext;
-    out->context_high = (uint32_t)(owner->process >> 5 >> 32);
+    out->context_high = (uint32_t)(process >> 5 >> 32);
     set_view(stage, out);
 }
 
@@ -71,5 +70,5 @@ void tw_ntrace_take_before(struct tw_stage *stage)
     if (!before->has_owner)
         return;
     decoder->owner = before->owner;
-    tw_ntrace_tell_owner(stage, before->owner_index);
+    tw_ntrace_tell_owner(stage, before->process, before->owner_index);
 }

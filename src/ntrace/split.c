@@ -72,7 +72,7 @@ static void before_state(struct tw_ntrace_before *before, struct tw_state *state
     TW_STATE(state, before->owner.has_hcontext);
     TW_STATE(state, before->owner.scontext);
     TW_STATE(state, before->owner.hcontext);
-    TW_STATE(state, before->owner.process);
+    TW_STATE(state, before->process);
 }
 
 static void context_state(struct tw_ntrace_decoder *decoder, struct tw_state *state)

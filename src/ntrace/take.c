@@ -395,7 +395,7 @@ static void take_ownership(struct tw_stage *stage)
 
     decoder->previous.is_there = false;
     tw_ntrace_own(&decoder->owner, decoder->packet.process);
-    tw_ntrace_tell_owner(stage, stage->index);
+    tw_ntrace_tell_owner(stage, decoder->packet.process, stage->index);
     emit_time(stage);
 }
 
