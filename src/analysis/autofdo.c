@@ -391,8 +391,10 @@ static inline bool count_again(const struct tw_autofdo *autofdo, const struct tr
 
 static inline size_t way_at(const struct track *track)
 {
-    return (track->branch ^ track->from << 13 ^ track->to << 26) * 0x9e3779b97f4a7c15u >>
-           (64 - TW_AUTOFDO_WAY_BITS);
+    const uint64_t mixed =
+        (track->branch ^ track->from << 13 ^ track->to << 26) * 0x9e3779b97f4a7c15u;
+
+    return (size_t)(mixed >> (64 - TW_AUTOFDO_WAY_BITS));
 }
 
 /* Ranges that follow each other in the map that held the last address: what take_range does, for most of them.  Returns how many

@@ -252,7 +252,7 @@ TW_INLINE uint64_t tw_sums_steps(struct tw_blocks *blocks, uint32_t *at, uint32_
 
     decisions = tw_sums_whole_steps(blocks, &here, &passed, decisions);
     *at = (uint32_t)(here / TW_STEP_WORDS);
-    number = here + decisions;
+    number = here + (size_t)decisions;
     if (TW_UNLIKELY(decisions >= TW_STEP_WORDS || number >= blocks->step_room))
         return decisions;
     next = blocks->steps[number].to;
