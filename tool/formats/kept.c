@@ -28,8 +28,10 @@ struct kept_lines {
 
 static size_t place_of(const uint64_t element[3], unsigned bits)
 {
-    return (element[0] ^ element[1] << 17 ^ element[2] >> 11) * 0x9e3779b97f4a7c15u >>
-           (64 - bits);
+    const uint64_t mixed =
+        (element[0] ^ element[1] << 17 ^ element[2] >> 11) * 0x9e3779b97f4a7c15u;
+
+    return (size_t)(mixed >> (64 - bits));
 }
 
 /* Moves what is kept to so much room; without memory all stays as it is. */
