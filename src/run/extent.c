@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A stretch of a capture: where it may be cut, and when all of it was decoded. */
+#include <string.h>
+
 #include "base/fault.h"
 #include "index/index.h"
 #include "run/run.h"
@@ -82,14 +84,14 @@ void tw_extent_open(struct tw_run *run, uint32_t buffer)
         extent->is_past[i] = false;
 }
 
-/* Whether all that a source gave so far lies behind the extent.  Of one that has bytes, or of which some are missing,
-   something may still be held back. */
+/* Whether all that a source gave so far lies behind the extent.  Of one that has bytes, be it the first of a packet, or of
+   which some are missing, something may still be held back. */
 static bool is_past(const struct tw_run *run, const struct tw_reader *reader, uint8_t id)
 {
     const struct tw_source_stats *stats = tw_tree_source_stats(reader->tree, id);
 
     return !stats || run->extent.is_past[id] ||
-           (!stats->bytes && !tw_tree_has_gap(reader->tree, id));
+           (!stats->bytes && !tw_tree_holds(reader->tree, id));
 }
 
 /* Open transactions do; of sources that share a stream it is not known. */
@@ -99,6 +101,44 @@ static bool holds_something(const struct tw_reader *reader)
         if (reader->streams[i]->rollback.is_open || reader->streams[i]->src != TW_NO_SRC)
             return true;
     return false;
+}
+
+/* Elements that a source gives only behind all that it has to say of damage before them.  (N-Trace tells what software wrote
+   where it has no sync, too.) */
+static bool is_sound(const struct tw_run *run, const struct tw_reader *reader,
+                     const struct tw_batch *batch, const struct tw_element *element)
+{
+    const uint32_t source = reader->source_of[batch->id % TW_RUN_IDS];
+
+    switch (element->type) {
+    case TW_ELEMENT_INSTR_RANGE:
+    case TW_ELEMENT_I_RANGE_NOPATH:
+    case TW_ELEMENT_ADDR_NACC:
+    case TW_ELEMENT_SWTRACE:
+    case TW_ELEMENT_INSTRUMENTATION:
+    case TW_ELEMENT_DATA_ADDR:
+    case TW_ELEMENT_DATA_VALUE:
+    case TW_ELEMENT_BUS_TRANSFER:
+    case TW_ELEMENT_CUSTOM:
+        return true;
+    case TW_ELEMENT_ITMTRACE:
+        return source != TW_NONE &&
+               strcmp(tw_capture_source(run->capture, source)->protocol, "ntrace") != 0;
+    default:
+        return false;
+    }
+}
+
+bool tw_extent_is_behind(struct tw_run *run, const struct tw_reader *reader,
+                         const struct tw_batch *batch)
+{
+    size_t last = batch->count;
+
+    if (!run->extent.is_cut || run->extent.to == UINT64_MAX)
+        return false;
+    while (last && !is_sound(run, reader, batch, &batch->elements[last - 1]))
+        last--;
+    return last && tw_extent_is_over(run, reader, batch->id, batch->elements[last - 1].index);
 }
 
 bool tw_extent_is_over(struct tw_run *run, const struct tw_reader *reader, uint8_t id,

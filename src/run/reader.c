@@ -375,8 +375,7 @@ static enum tw_status next_decoded(struct tw_reader *reader, struct tw_batch *ba
         else if (has_elements && reader->run->seek)
             status = tw_seek_check(reader->run, reader, batch);
         if (status == TW_OK && has_elements) {
-            reader->is_over = tw_extent_is_over(reader->run, reader, batch->id,
-                                                batch->elements[batch->count - 1].index);
+            reader->is_over = tw_extent_is_behind(reader->run, reader, batch);
             return TW_OK;
         }
         if (status != TW_OK && status != TW_MORE) {

@@ -281,6 +281,9 @@ void tw_run_stretch(const struct tw_run *run, struct tw_run_stretch *stretch);
 /* Something of an ID came, that lies there in the capture.  True: nothing more can come that lies in the extent. */
 bool tw_extent_is_over(struct tw_run *run, const struct tw_reader *reader, uint8_t id,
                        uint64_t index);
+/* The same of elements: damage is told late, with the place where it begins. */
+bool tw_extent_is_behind(struct tw_run *run, const struct tw_reader *reader,
+                         const struct tw_batch *batch);
 
 /* ---- seek.c, indexes.c ---- */
 

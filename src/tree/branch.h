@@ -187,8 +187,8 @@ void tw_unframed_reset(struct tw_tree *tree);
 void tw_unframed_free(struct tw_tree *tree);
 /* Brings the branch's view of its stream up to date; drops what is done. */
 void tw_branch_refresh(struct tw_branch *branch);
-/* Whether bytes are missing in a stream: where none is behind them yet, that is told at the end of the trace. */
-bool tw_tree_has_gap(const struct tw_tree *tree, uint8_t id);
+/* Whether bytes of a stream wait for more, or are missing with none behind them yet: that is told at the end of the trace. */
+bool tw_tree_holds(const struct tw_tree *tree, uint8_t id);
 /* Nothing was fed yet, or not since a reset: the next byte fed is at offset `base`. */
 void tw_tree_rebase(struct tw_tree *tree, uint64_t base);
 

@@ -177,13 +177,13 @@ void tw_branch_refresh(struct tw_branch *branch)
     branch->is_idle = branch->is_read_idle = false;
 }
 
-bool tw_tree_has_gap(const struct tw_tree *tree, uint8_t id)
+bool tw_tree_holds(const struct tw_tree *tree, uint8_t id)
 {
     struct tw_stream stream = { .size = 0 };
 
     if (tree->unframer && tw_branch_of(tree, id))
         stream = tw_unframer_stream(tree->unframer, id);
-    return tw_position_has_gap(stream.places, stream.place_count);
+    return stream.size || tw_position_has_gap(stream.places, stream.place_count);
 }
 
 /* Every branch sees what is held now; what several sources share goes to each. */
