@@ -26,12 +26,14 @@ static void trim(const char **text, size_t *size)
    own before the next comma, so that lists may hold commas. */
 static size_t first_setting(const char *line, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        if (line[i] != ',')
-            continue;
-        for (size_t j = i + 1; j < size && line[j] != ','; j++)
-            if (line[j] == '=')
-                return i;
+    const char *const end = line + size, *comma = memchr(line, ',', size);
+
+    while (comma) {
+        const char *const next = memchr(comma + 1, ',', (size_t)(end - comma - 1));
+
+        if (memchr(comma + 1, '=', (size_t)((next ? next : end) - comma - 1)))
+            return (size_t)(comma - line);
+        comma = next;
     }
     return size;
 }
@@ -105,15 +107,14 @@ enum tw_status tw_settings_read(const char **text, tw_setting_fn *set, void *con
                                 struct tw_fault *fault)
 {
     const char *at = *text;
-    bool is_skipping = false;
+    struct tw_fault inner = { TW_OK, "" };
+    struct reader reader = { set, context, &inner, false };
 
     if (!strncmp(at, "\xef\xbb\xbf", 3))
         at += 3;
     for (unsigned number = 1; *at; number++) {
         const char *end = strchr(at, '\n');
         const size_t size = end ? (size_t)(end - at) : strlen(at);
-        struct tw_fault inner = { TW_OK, "" };
-        struct reader reader = { set, context, &inner, is_skipping };
         const char *first = at;
         enum tw_status status;
 
@@ -124,21 +125,12 @@ enum tw_status tw_settings_read(const char **text, tw_setting_fn *set, void *con
             break;
         }
         status = read_line(&reader, at, size);
-        is_skipping = reader.is_skipping;
         if (status != TW_OK)
             return tw_fail(fault, status, "line %u: %.400s", number, inner.text);
         at += end ? size + 1 : size;
     }
     *text = at;
     return TW_OK;
-}
-
-bool tw_setting_is(const char *text, size_t size, const char *want)
-{
-    /* Most of a table's names begin otherwise. */
-    if (size && text[0] != want[0])
-        return false;
-    return strlen(want) == size && !memcmp(text, want, size);
 }
 
 bool tw_setting_number(const char *text, size_t size, unsigned base, uint64_t *value)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <trackway/status.h>
 
@@ -21,7 +22,13 @@ typedef enum tw_status tw_setting_fn(void *context, const char *name, size_t nam
 enum tw_status tw_settings_read(const char **text, tw_setting_fn *set, void *context,
                                 struct tw_fault *fault);
 
-bool tw_setting_is(const char *text, size_t size, const char *want);
+static inline bool tw_setting_is(const char *text, size_t size, const char *want)
+{
+    /* Most of a table's names begin otherwise. */
+    if (size && text[0] != want[0])
+        return false;
+    return strlen(want) == size && !memcmp(text, want, size);
+}
 /* A whole number; 0x and 'h mean hexadecimal whatever the base asked for. */
 bool tw_setting_number(const char *text, size_t size, unsigned base, uint64_t *value);
 /* true, false, 0 or 1. */

@@ -87,6 +87,21 @@ enum tw_status tw_etrace_config_read(struct tw_etrace_config *config, const char
     return *text ? tw_etrace_ipxact_read(config, text, fault) : TW_OK;
 }
 
+static enum tw_status set_layout(void *config, const char *name, size_t name_size,
+                                 const char *value, size_t size, struct tw_fault *fault)
+{
+    return tw_setting_is(name, name_size, "layout") || tw_setting_is(name, name_size, "preset")
+               ? set_key(config, name, name_size, value, size, fault)
+               : TW_OK;
+}
+
+static enum tw_status read_layout(struct tw_etrace_config *config, const char *text,
+                                  struct tw_fault *fault)
+{
+    TW_TRY(tw_settings_read(&text, set_layout, config, fault));
+    return *text ? tw_etrace_ipxact_read(config, text, fault) : TW_OK;
+}
+
 /* The defaults that a program decides. */
 static void init_for(struct tw_etrace_config *config, unsigned layout, unsigned xlen)
 {
@@ -104,7 +119,7 @@ enum tw_status tw_etrace_config_make(struct tw_etrace_config *config, const char
     /* Once to see the layout, whose defaults the rest is then read upon. */
     init_for(config, layout, xlen);
     if (text)
-        TW_TRY(tw_etrace_config_read(config, text, fault));
+        TW_TRY(read_layout(config, text, fault));
     init_for(config, config->layout ? config->layout : TW_ETRACE_LAYOUT_V2, xlen);
     if (text)
         TW_TRY(tw_etrace_config_read(config, text, fault));

@@ -17,10 +17,7 @@ static bool read_config(struct tw_etrace_config *config, const struct tw_setting
     struct tw_text text = tw_text_in(lines, sizeof lines);
 
     lines[0] = 0;
-    tw_settings_print(&text, settings);
-    for (char *at = lines; *at; at++)
-        if (*at == ',')
-            *at = '\n';
+    tw_settings_print(&text, settings, "\n");
     return tw_etrace_config_read(config, lines, NULL) == TW_OK;
 }
 

@@ -87,10 +87,7 @@ static bool follow(struct outcome *outcome, const struct tw_settings *settings,
 
     *outcome = (struct outcome){ .reach = UINT64_MAX };
     lines[0] = 0;
-    tw_settings_print(&text, settings);
-    for (char *at = lines; *at; at++)
-        if (*at == ',')
-            *at = '\n';
+    tw_settings_print(&text, settings, "\n");
     for (size_t i = 0; i < settings->count; i++)
         if (!settings->items[i].word)
             registers[source.register_count++] =

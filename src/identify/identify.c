@@ -200,7 +200,7 @@ static void fill_source(struct tw_inquiry *inquiry, size_t n)
     if (!trial->suspect || source->confidence < 0.05)
         return;
     source->protocol = trial->suspect->protocol;
-    tw_settings_print(&text, &trial->settings);
+    tw_settings_print(&text, &trial->settings, ",");
     source->config = text.failed || !text.chars ? "" : tw_answer_text(answer, "%s", text.chars);
     answer->no_memory = answer->no_memory || text.failed;
     tw_text_free(&text);

@@ -55,8 +55,9 @@ bool tw_settings_is(const struct tw_settings *settings, const struct tw_dial *di
 const struct tw_setting *tw_settings_find(const struct tw_settings *settings, const char *name);
 void tw_settings_put(struct tw_settings *settings, const char *name, uint64_t value);
 void tw_settings_put_word(struct tw_settings *settings, const char *name, const char *word);
-/* "NAME=VALUE,NAME=VALUE". */
-void tw_settings_print(struct tw_text *out, const struct tw_settings *settings);
+/* "NAME=VALUE,NAME=VALUE", or with lines between them. */
+void tw_settings_print(struct tw_text *out, const struct tw_settings *settings,
+                       const char *separator);
 
 /* Likewise a setting, with its word or number. */
 void tw_settings_put_item(struct tw_settings *settings, const struct tw_setting *item);

@@ -62,12 +62,16 @@ bool tw_settings_is(const struct tw_settings *settings, const struct tw_dial *di
            (item->value & (dial->mask ? dial->mask : UINT64_MAX)) == dial->values[choice];
 }
 
-void tw_settings_print(struct tw_text *out, const struct tw_settings *settings)
+void tw_settings_print(struct tw_text *out, const struct tw_settings *settings,
+                       const char *separator)
 {
     for (size_t i = 0; i < settings->count; i++) {
         const struct tw_setting *item = &settings->items[i];
 
-        tw_text_format(out, "%s%s=", i ? "," : "", item->name);
+        if (i)
+            tw_text_add(out, separator);
+        tw_text_add(out, item->name);
+        tw_text_add(out, "=");
         if (item->word)
             tw_text_add(out, item->word);
         else if (settings->is_text)

@@ -25,10 +25,7 @@ enum tw_status tw_trial_configure(void *config, const struct tw_protocol *protoc
     struct tw_fault fault;
 
     lines[0] = 0;
-    tw_settings_print(&text, settings);
-    for (char *at = lines; *at; at++)
-        if (*at == ',')
-            *at = '\n';
+    tw_settings_print(&text, settings, "\n");
     for (size_t i = 0; i < settings->count; i++)
         if (!settings->items[i].word)
             registers[info.register_count++] =
