@@ -6,7 +6,7 @@
 
 /* Little work, seldom more: another part of the search comes last.  A thousand inputs a second find more than a few
    long ones: only the first bytes count, and mostly one framing. */
-enum { SIZE_MOST = 320, WORK = 1 << 10, MORE = 1 << 13, FRAMINGS = 5 };
+enum { SIZE_MOST = 320, WORK = 1 << 10, MORE = 1 << 17, FRAMINGS = 5 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

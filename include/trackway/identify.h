@@ -23,7 +23,8 @@ struct tw_identify_options {
     bool has_framing; /* only this one comes into question */
     enum tw_framing framing;
     const struct tw_allocator *allocator;
-    /* how much is tried at most, about in bytes that are read; 0: enough for a file of its size */
+    /* how much is tried at most, about in bytes that are read, and once more for the fields of each source that is found;
+       0: enough for a file of its size */
     uint64_t work;
     /* what says itself what it is (a snapshot, perf.data) is not opened: nothing is said of what is in it */
     bool stays_outside;

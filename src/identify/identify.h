@@ -216,6 +216,7 @@ struct tw_search {
     const struct tw_allocator *allocator;
     size_t most; /* bytes that a trial reads */
     struct tw_budget *budget;
+    uint64_t work; /* as the caller has it: 0: as much as makes sense */
     struct tw_bench *bench;
 };
 

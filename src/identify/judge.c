@@ -322,11 +322,19 @@ static void try_suspect(const struct tw_search *search, struct tw_trial *best,
         *best = own;
 }
 
+/* What looking for widths may cost. */
+static struct tw_budget widths_budget(const struct tw_search *search)
+{
+    const bool is_less = search->work && search->work < WIDTHS_WORK;
+
+    return (struct tw_budget){ is_less ? search->work : WIDTHS_WORK };
+}
+
 /* Headers lead through it, but packets make no sense yet: what it is is known, so that widths are worth more
    work than could be given to each that it might have been. */
 static void search_widths(const struct tw_search *whole, struct tw_trial *best)
 {
-    struct tw_budget budget = { WIDTHS_WORK };
+    struct tw_budget budget = widths_budget(whole);
     struct tw_search search = *whole;
     struct tw_trial own = *best, trial;
 
@@ -394,7 +402,7 @@ static void open_dials(const struct tw_search *search, const struct tw_trial *ow
 /* Values of each field that fit as well as the one that was taken. */
 static void find_open(const struct tw_search *whole, struct tw_trial *best)
 {
-    struct tw_budget budget = { WIDTHS_WORK };
+    struct tw_budget budget = widths_budget(whole);
     struct tw_search search = *whole;
     struct tw_trial own = *best;
 

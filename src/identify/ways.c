@@ -62,6 +62,7 @@ static enum tw_status judge_stream(struct tw_inquiry *inquiry, struct tw_verdict
                                                     .image = inquiry->options->image,
                                                     .allocator = inquiry->allocator,
                                                     .budget = &inquiry->share,
+                                                    .work = inquiry->options->work,
                                                     .bench = &inquiry->bench }));
     verdict->ids[n] = stream->id;
     verdict->bytes[n] = stream->size;
