@@ -47,12 +47,27 @@ struct struct_type {
 /* Where packets are of nibbles: ends the last byte.  Or NULL. */
 typedef enum tw_status struct_flush_fn(void *writer, uint8_t *out, size_t *size);
 
+/* Where the bytes of a number begin that fit a member: the low ones, which a big-endian machine has last. */
+static inline size_t struct_low(const struct struct_field *field)
+{
+    static const uint16_t one = 1;
+
+    return *(const uint8_t *)&one ? 0 : sizeof(uint64_t) - field->bytes;
+}
+
 static inline uint64_t struct_get(const void *packet, const struct struct_field *field)
 {
     uint64_t value = 0;
 
-    memcpy(&value, (const char *)packet + field->offset, field->bytes);
+    memcpy((char *)&value + struct_low(field), (const char *)packet + field->offset,
+           field->bytes);
     return value;
+}
+
+static inline void struct_set(void *packet, const struct struct_field *field, uint64_t value)
+{
+    memcpy((char *)packet + field->offset, (const char *)&value + struct_low(field),
+           field->bytes);
 }
 
 static inline uint64_t struct_value(struct check_random *random, uint64_t most)
@@ -83,7 +98,7 @@ static inline void struct_make(void *packet, const struct tw_protocol *protocol,
 
         if (value > field->most)
             value = field->most;
-        memcpy((char *)packet + field->offset, &value, field->bytes);
+        struct_set(packet, field, value);
     }
     if (type->settle)
         type->settle(packet);
