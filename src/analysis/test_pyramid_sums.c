@@ -8,6 +8,8 @@
 
 #include <trackway/experimental.h>
 
+#include "base/platform.h"
+
 enum { BLOCK = 1024, TIMES = 4, CASES = 400 };
 
 static const char folder[] = "test_pyramid_sums";
@@ -62,7 +64,7 @@ static void remove_demo(void)
         (void)snprintf(path, sizeof path, "%s/%s", folder, others[i]);
         (void)remove(path);
     }
-    (void)remove(folder);
+    (void)rmdir(folder);
 }
 
 /* How a stretch comes to a pyramid. */

@@ -11,6 +11,8 @@
 #include <trackway/frame.h>
 #include <trackway/unit.h>
 
+#include "base/platform.h"
+
 enum { LOG_ROOM = 4096, PATH_ROOM = 600 };
 
 static const char folder[] = "test_doctor_capture";
@@ -28,7 +30,7 @@ static void remove_folder(void)
     }
     if (opened)
         (void)closedir(opened);
-    (void)remove(folder);
+    (void)rmdir(folder);
 }
 
 /* The trace of a log, as a snapshot that was opened. */

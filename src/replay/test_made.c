@@ -9,6 +9,7 @@
 #include <trackway/replay.h>
 
 #include "all_runs.h"
+#include "base/platform.h"
 #include "replay/replay.h"
 
 /* ---- tracks ---- */
@@ -163,7 +164,7 @@ static void remove_two(void)
         (void)snprintf(path, sizeof path, "%s/%s", folder, files[i]);
         (void)remove(path);
     }
-    (void)remove(folder);
+    (void)rmdir(folder);
 }
 
 /* Instructions of each source, as a run counts them. */
