@@ -54,7 +54,7 @@ try() {
     [ "$name" != s390x ] || slow=$SLOW
     (cd "$build" && TW_TEST_FULL=0 ctest -R '^test_' -E "$slow" -V -j 2 --timeout 1200 --no-tests=error) >"$work/unit" 2>&1 || bad=1
     grep -hoE '\[  (PASSED|FAILED|SKIPPED) *\] [0-9]+ test\(s\)\.' "$work/unit" || :
-    grep -aE -B12 '\[  FAILED  \] [a-z]|\*\*\*(Timeout|Exception)' "$work/unit" | head -60 || :
+    grep -aE -B12 '\[  FAILED  \] [a-z]|\*\*\*(Timeout|Exception)' "$work/unit" | head -300 || :
     printf '#!/bin/sh\nexec %s "%s/%s" "$@"\n' "$*" "$build" "$program" >"$work/trackway-$name"
     chmod +x "$work/trackway-$name"
     python3 "$root/tests/golden/run.py" "$work/trackway-$name" || bad=1
