@@ -57,7 +57,9 @@ static void keep_code(struct capture *capture, const struct tw_step *step)
             capture->code_first = one->address & ~(uint64_t)0xffff;
         if (one->size != 4 || one->address - capture->code_first > CODE_MAX - 4)
             continue;
-        memcpy(capture->code + (one->address - capture->code_first), &one->opcode, 4);
+        for (unsigned byte = 0; byte < 4; byte++)
+            capture->code[one->address - capture->code_first + byte] =
+                (uint8_t)(one->opcode >> 8 * byte);
         if (one->address + 4 > capture->code_end)
             capture->code_end = one->address + 4;
     }

@@ -117,8 +117,7 @@ void tw_ntrace_state(void *any, struct tw_follow *follow, struct tw_state *state
     TW_STATE(state, decoder->has_pc);
     if (decoder->has_pc)
         TW_STATE(state, decoder->pc);
-    if (decoder->state >= TW_NTRACE_MISSING)
-        TW_STATE(state, decoder->reference);
+    TW_STATE(state, decoder->reference);
     TW_STATE(state, decoder->adjust);
     context_state(decoder, state);
     tw_damage_state(&decoder->damage, state);
