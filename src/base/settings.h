@@ -29,6 +29,7 @@ static inline bool tw_setting_is(const char *text, size_t size, const char *want
         return false;
     return strlen(want) == size && !memcmp(text, want, size);
 }
+
 /* A whole number; 0x and 'h mean hexadecimal whatever the base asked for. */
 bool tw_setting_number(const char *text, size_t size, unsigned base, uint64_t *value);
 /* true, false, 0 or 1. */

@@ -80,11 +80,17 @@ static enum tw_status set_key(void *config, const char *name, size_t name_size,
     return tw_etrace_key_set_named(config, name, name_size, value, size, fault);
 }
 
+static enum tw_status read_text(struct tw_etrace_config *config, const char *text,
+                                tw_setting_fn *set, struct tw_fault *fault)
+{
+    TW_TRY(tw_settings_read(&text, set, config, fault));
+    return *text ? tw_etrace_ipxact_read(config, text, fault) : TW_OK;
+}
+
 enum tw_status tw_etrace_config_read(struct tw_etrace_config *config, const char *text,
                                      struct tw_fault *fault)
 {
-    TW_TRY(tw_settings_read(&text, set_key, config, fault));
-    return *text ? tw_etrace_ipxact_read(config, text, fault) : TW_OK;
+    return read_text(config, text, set_key, fault);
 }
 
 static enum tw_status set_layout(void *config, const char *name, size_t name_size,
@@ -93,13 +99,6 @@ static enum tw_status set_layout(void *config, const char *name, size_t name_siz
     return tw_setting_is(name, name_size, "layout") || tw_setting_is(name, name_size, "preset")
                ? set_key(config, name, name_size, value, size, fault)
                : TW_OK;
-}
-
-static enum tw_status read_layout(struct tw_etrace_config *config, const char *text,
-                                  struct tw_fault *fault)
-{
-    TW_TRY(tw_settings_read(&text, set_layout, config, fault));
-    return *text ? tw_etrace_ipxact_read(config, text, fault) : TW_OK;
 }
 
 /* The defaults that a program decides. */
@@ -119,7 +118,7 @@ enum tw_status tw_etrace_config_make(struct tw_etrace_config *config, const char
     /* Once to see the layout, whose defaults the rest is then read upon. */
     init_for(config, layout, xlen);
     if (text)
-        TW_TRY(read_layout(config, text, fault));
+        TW_TRY(read_text(config, text, set_layout, fault));
     init_for(config, config->layout ? config->layout : TW_ETRACE_LAYOUT_V2, xlen);
     if (text)
         TW_TRY(tw_etrace_config_read(config, text, fault));

@@ -2,16 +2,14 @@
 /* N-Trace: whose code it is, as Ownership messages say, and what a decoder knows that begins behind them. */
 #include "ntrace/decode.h"
 
-enum { SCONTEXT = 2, HCONTEXT = 3 }; /* formats of PROCESS */
-
 void tw_ntrace_own(struct tw_ntrace_owner *owner, uint64_t process)
 {
     const unsigned format = process & 3;
 
-    if (format == SCONTEXT) {
+    if (format == TW_NTRACE_SCONTEXT) {
         owner->scontext = process >> 5;
         owner->has_scontext = true;
-    } else if (format == HCONTEXT) {
+    } else if (format == TW_NTRACE_HCONTEXT) {
         owner->hcontext = process >> 5;
         owner->has_hcontext = true;
     }

@@ -9,6 +9,9 @@
 #include "base/text.h"
 #include "protocol.h"
 
+/* Formats of an Ownership message's PROCESS, its lowest two bits. */
+enum { TW_NTRACE_PRIVILEGE = 0, TW_NTRACE_SCONTEXT = 2, TW_NTRACE_HCONTEXT = 3 };
+
 enum {
     TW_NTRACE_MSEO_MIDDLE = 0,
     TW_NTRACE_MSEO_FIELD = 1, /* ends a variable field */

@@ -62,25 +62,27 @@ static void packet_state(struct tw_ntrace_decoder *decoder, struct tw_state *sta
     previous_state(&decoder->previous, state);
 }
 
+static void owner_state(struct tw_ntrace_owner *owner, struct tw_state *state)
+{
+    TW_STATE(state, owner->has_scontext);
+    TW_STATE(state, owner->has_hcontext);
+    TW_STATE(state, owner->scontext);
+    TW_STATE(state, owner->hcontext);
+}
+
 static void before_state(struct tw_ntrace_before *before, struct tw_state *state)
 {
     TW_STATE(state, before->has_time);
     TW_STATE(state, before->time);
     TW_STATE(state, before->has_owner);
     TW_STATE(state, before->owner_index);
-    TW_STATE(state, before->owner.has_scontext);
-    TW_STATE(state, before->owner.has_hcontext);
-    TW_STATE(state, before->owner.scontext);
-    TW_STATE(state, before->owner.hcontext);
     TW_STATE(state, before->process);
+    owner_state(&before->owner, state);
 }
 
 static void context_state(struct tw_ntrace_decoder *decoder, struct tw_state *state)
 {
-    TW_STATE(state, decoder->owner.has_scontext);
-    TW_STATE(state, decoder->owner.has_hcontext);
-    TW_STATE(state, decoder->owner.scontext);
-    TW_STATE(state, decoder->owner.hcontext);
+    owner_state(&decoder->owner, state);
     TW_STATE(state, decoder->before.is_due);
     if (decoder->before.is_due)
         before_state(&decoder->before, state);

@@ -266,17 +266,16 @@ static void send_owner(struct tw_ntrace_unit *unit, unsigned format, uint64_t co
 
 void tw_ntrace_emit_owner(struct tw_ntrace_unit *unit)
 {
-    enum { PRIVILEGE = 0, SCONTEXT = 2, HCONTEXT = 3 };
     const bool has_both = unit->user.has_hcontext;
 
     tw_ntrace_emit_buffered(unit);
     if (unit->has_owner) { /* only the privilege has changed */
-        send_owner(unit, PRIVILEGE, 0);
+        send_owner(unit, TW_NTRACE_PRIVILEGE, 0);
         return;
     }
     if (has_both)
-        send_owner(unit, HCONTEXT, unit->context >> 32);
-    send_owner(unit, SCONTEXT, has_both ? (uint32_t)unit->context : unit->context);
+        send_owner(unit, TW_NTRACE_HCONTEXT, unit->context >> 32);
+    send_owner(unit, TW_NTRACE_SCONTEXT, has_both ? (uint32_t)unit->context : unit->context);
     unit->has_owner = true;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A stretch of a capture: where it may be cut, and when all of it was decoded. */
-#include <string.h>
-
 #include "base/fault.h"
 #include "index/index.h"
 #include "run/run.h"
@@ -103,12 +101,13 @@ static bool holds_something(const struct tw_reader *reader)
     return false;
 }
 
-/* Elements that a source gives only behind all that it has to say of damage before them.  (N-Trace tells what software wrote
-   where it has no sync, too.) */
+/* Elements that a source gives only behind all that it has to say of damage before them.  (What software wrote is told without
+   sync, too, by sources that follow a program.) */
 static bool is_sound(const struct tw_run *run, const struct tw_reader *reader,
                      const struct tw_batch *batch, const struct tw_element *element)
 {
     const uint32_t source = reader->source_of[batch->id % TW_RUN_IDS];
+    const struct tw_protocol *protocol;
 
     switch (element->type) {
     case TW_ELEMENT_INSTR_RANGE:
@@ -122,8 +121,10 @@ static bool is_sound(const struct tw_run *run, const struct tw_reader *reader,
     case TW_ELEMENT_CUSTOM:
         return true;
     case TW_ELEMENT_ITMTRACE:
-        return source != TW_NONE &&
-               strcmp(tw_capture_source(run->capture, source)->protocol, "ntrace") != 0;
+        protocol = source == TW_NONE
+                       ? NULL
+                       : tw_protocol_by_name(tw_capture_source(run->capture, source)->protocol);
+        return protocol && !(protocol->flags & TW_PROTOCOL_FOLLOWS);
     default:
         return false;
     }
