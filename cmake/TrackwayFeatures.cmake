@@ -64,6 +64,24 @@ if("LLVM" IN_LIST TW_FEATURES)
         "TW_LLVM_SONAME=\"libLLVM.so.19.1\"" "TW_LLVM_LIBRARY=\"libLLVM-19.so.1\"")
 endif()
 
+# So are the others (see src/base/library.h), unless a program is linked without shared libraries or goes to a machine that
+# has none of them; nor with sanitizers, of which that for leaks fails now and then where a library comes late.
+set(TW_LINKED_LIBRARIES ${TW_LLVM_LIBRARIES})
+if(TW_LOAD_LATER STREQUAL "AUTO")
+    set(TW_LOADS_LATER OFF)
+    if(UNIX AND NOT APPLE AND NOT EMSCRIPTEN AND TW_SHARED AND NOT TW_FUZZ AND NOT TW_SANITIZE)
+        set(TW_LOADS_LATER ON)
+    endif()
+else()
+    set(TW_LOADS_LATER ${TW_LOAD_LATER})
+endif()
+if(TW_LOADS_LATER)
+    target_compile_definitions(tw_features INTERFACE TW_LOAD_LATER=1)
+    list(APPEND TW_LINKED_LIBRARIES ${CMAKE_DL_LIBS})
+else()
+    list(APPEND TW_LINKED_LIBRARIES ${TW_DW_LIBRARIES} ${TW_ELF_LIBRARIES} ${TW_ZSTD_LIBRARIES})
+endif()
+
 set(TW_HAVE_TESTS FALSE)
 # Where the target has no cmocka, what our tests use of it is in tests/portable.
 set(TW_CMOCKA_STANDIN FALSE)

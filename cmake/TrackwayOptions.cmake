@@ -1,10 +1,12 @@
 # What a builder may choose, and the compiler flags that follow from it.
 
 # AUTO takes what is found; ON fails the configuration when it is missing.
-foreach(option TW_WITH_ELF TW_WITH_DW TW_WITH_ZSTD TW_WITH_LLVM TW_WITH_HTTP TW_TESTS TW_OPENCSD_COMPAT TW_QEMU_PLUGIN TW_PYTHON_PACKAGE)
+foreach(option TW_WITH_ELF TW_WITH_DW TW_WITH_ZSTD TW_WITH_LLVM TW_WITH_HTTP TW_TESTS TW_OPENCSD_COMPAT TW_QEMU_PLUGIN TW_PYTHON_PACKAGE
+    TW_LOAD_LATER)
     set(${option} AUTO CACHE STRING "AUTO, ON or OFF")
     set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
 endforeach()
+# (TW_LOAD_LATER: libelf, libdw and zstd are loaded when they are needed, not with the program.)
 # What is built and installed; what another part needs is built for it all the same.
 option(TW_SHARED "The shared library" ON)
 option(TW_STATIC "The static library" ON)

@@ -57,9 +57,7 @@ function(tw_add_test name)
     add_executable(${name} ${ARGN})
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
     target_link_libraries(${name} PRIVATE tw_flags tw_features ${TW_LIBRARY} tw_test_support)
-    if(TW_ONE_LIBRARY) # which does not hand on what it is linked with
-        target_link_libraries(${name} PRIVATE ${TW_ZSTD_LIBRARIES})
-    endif()
+    target_link_libraries(${name} PRIVATE ${TW_ZSTD_LIBRARIES}) # of which the library itself only reads
     add_test(NAME ${name} COMMAND ${name})
     add_dependencies(tw_unit_tests ${name})
 endfunction()

@@ -8,7 +8,7 @@
 #include "capture/perfdata.h"
 
 #ifdef TW_WITH_ZSTD
-#include <zstd.h>
+#include "capture/libzstd.h"
 #endif
 
 enum {
@@ -127,7 +127,7 @@ void tw_perf_inflate_free(struct tw_perf *perf)
 {
     if (!perf->inflate)
         return;
-    (void)ZSTD_freeDCtx(perf->inflate->zstd);
+    (void)tw_libzstd.ZSTD_freeDCtx(perf->inflate->zstd);
     tw_give(perf->capture->allocator, perf->inflate->bytes);
     tw_give(perf->capture->allocator, perf->inflate);
     perf->inflate = NULL;
@@ -168,15 +168,20 @@ static enum tw_status start_inflate(struct tw_perf *perf)
 
     if (perf->inflate)
         return TW_OK;
+    if (!tw_libzstd_load())
+        return tw_fail(perf->capture->fault, TW_E_UNSUPPORTED,
+                       "%s: has compressed records, and libzstd (Debian: libzstd1) is not on "
+                       "this machine",
+                       perf->part->path);
     inflate = perf->inflate = tw_take(perf->capture->allocator, sizeof *perf->inflate);
     if (!inflate)
         return tw_capture_no_memory(perf->capture);
-    inflate->zstd = ZSTD_createDCtx();
+    inflate->zstd = tw_libzstd.ZSTD_createDCtx();
     if (!inflate->zstd ||
         !TW_GROW(perf->capture->allocator, &inflate->bytes, &inflate->room, OUT_SIZE))
         return tw_capture_no_memory(perf->capture);
     /* A window as perf makes it; a larger one is a lie that costs memory. */
-    (void)ZSTD_DCtx_setParameter(inflate->zstd, ZSTD_d_windowLogMax, 27);
+    (void)tw_libzstd.ZSTD_DCtx_setParameter(inflate->zstd, ZSTD_d_windowLogMax, 27);
     return TW_OK;
 }
 
@@ -193,12 +198,12 @@ static enum tw_status take_compressed(struct tw_perf *perf, const uint8_t *bytes
     while (in.pos < in.size || is_full) {
         ZSTD_outBuffer out = { inflate->bytes + inflate->size, inflate->room - inflate->size,
                                0 };
-        const size_t result = ZSTD_decompressStream(inflate->zstd, &out, &in);
+        const size_t result = tw_libzstd.ZSTD_decompressStream(inflate->zstd, &out, &in);
 
-        if (ZSTD_isError(result))
+        if (tw_libzstd.ZSTD_isError(result))
             return tw_fail(perf->capture->fault, TW_E_CONFIG,
                            "%s: compressed record at offset 0x%" PRIx64 ": %s",
-                           perf->part->path, offset, ZSTD_getErrorName(result));
+                           perf->part->path, offset, tw_libzstd.ZSTD_getErrorName(result));
         is_full = out.pos == out.size;
         perf->decompressed += out.pos;
         if (perf->decompressed > GROWTH_FREE + perf->compressed * GROWTH_MAX)

@@ -11,10 +11,11 @@
 #include "capture/hex.h"
 
 #ifdef TW_WITH_ZSTD
-#include <zstd.h>
+#include "capture/libzstd.h"
 #endif
 #if defined(__linux__) || defined(__APPLE__)
-#include <dlfcn.h>
+#include "base/library.h"
+#include "base/platform.h"
 #define HAS_LOADER 1
 #endif
 
@@ -68,15 +69,23 @@ static bool make_room(struct unpacked *to, bool *is_full)
 }
 
 #ifdef TW_WITH_ZSTD
+TW_LIBRARY_HERE(tw_libzstd, TW_LIBZSTD_CALLS, "libzstd.so.1")
+
 static enum tw_status unzstd(struct unpacked *to, const uint8_t *bytes, size_t size,
                              struct tw_fault *fault)
 {
-    ZSTD_DCtx *zstd = ZSTD_createDCtx();
     ZSTD_inBuffer in = { bytes, size, 0 };
-    enum tw_status status = zstd ? TW_OK : TW_E_MEMORY;
+    enum tw_status status;
     bool is_full = false;
+    ZSTD_DCtx *zstd;
     size_t left = 1;
 
+    if (!tw_libzstd_load())
+        return tw_fail(fault, TW_E_UNSUPPORTED,
+                       "it is packed with zstd, and libzstd (Debian: libzstd1) is not on this "
+                       "machine: unpack it with \"unzstd\" first");
+    zstd = tw_libzstd.ZSTD_createDCtx();
+    status = zstd ? TW_OK : TW_E_MEMORY;
     while (status == TW_OK && !is_full && (in.pos < in.size || left)) {
         ZSTD_outBuffer out;
 
@@ -89,15 +98,15 @@ static enum tw_status unzstd(struct unpacked *to, const uint8_t *bytes, size_t s
             break;
         }
         out = (ZSTD_outBuffer){ to->bytes + to->size, to->room - to->size, 0 };
-        left = ZSTD_decompressStream(zstd, &out, &in);
+        left = tw_libzstd.ZSTD_decompressStream(zstd, &out, &in);
         to->size += out.pos;
-        if (ZSTD_isError(left))
+        if (tw_libzstd.ZSTD_isError(left))
             status = tw_fail(fault, TW_E_CONFIG, "the zstd data is damaged: %s",
-                             ZSTD_getErrorName(left));
+                             tw_libzstd.ZSTD_getErrorName(left));
         else if (in.pos == in.size && out.pos < out.size)
             break; /* the end, or all there is of a file that was cut */
     }
-    (void)ZSTD_freeDCtx(zstd);
+    (void)tw_libzstd.ZSTD_freeDCtx(zstd);
     return status;
 }
 #endif
@@ -126,27 +135,14 @@ struct lzma {
     void (*end)(struct lzma_stream *stream);
 };
 
-/* C has no conversion from an object's address to a function's. */
-static bool find_function(void *function, size_t size, const struct lzma *lzma,
-                          const char *name)
-{
-    void *found = dlsym(lzma->library, name);
-
-    memcpy(function, &found, size);
-    return found != NULL;
-}
-
 static bool load_lzma(struct lzma *lzma)
 {
     static const char *const files[] = { "liblzma.so.5", "liblzma.5.dylib" };
 
-    *lzma = (struct lzma){ 0 };
-    for (size_t i = 0; !lzma->library && i < sizeof files / sizeof files[0]; i++)
-        lzma->library = dlopen(files[i], RTLD_LAZY | RTLD_LOCAL);
-    return lzma->library &&
-           find_function(&lzma->decoder, sizeof lzma->decoder, lzma, "lzma_stream_decoder") &&
-           find_function(&lzma->code, sizeof lzma->code, lzma, "lzma_code") &&
-           find_function(&lzma->end, sizeof lzma->end, lzma, "lzma_end");
+    *lzma = (struct lzma){ .library = tw_library_open(files, TW_LENGTH(files)) };
+    return tw_library_take(lzma->library, &lzma->decoder, "lzma_stream_decoder") &&
+           tw_library_take(lzma->library, &lzma->code, "lzma_code") &&
+           tw_library_take(lzma->library, &lzma->end, "lzma_end");
 }
 
 enum { LZMA_FINE, LZMA_STREAM_END, LZMA_MEMORY = 5, LZMA_LIMIT = 6, LZMA_NO_MORE = 10 };

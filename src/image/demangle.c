@@ -11,7 +11,8 @@
 
 #ifdef TW_WITH_LLVM
 
-#include <dlfcn.h>
+#include "base/library.h"
+#include "base/platform.h"
 
 enum { NAME_MOST = 1 << 16 }; /* beyond, a name stays as it is */
 
@@ -76,33 +77,27 @@ void tw_demangler_free(struct tw_demangler *demangler)
     tw_give(demangler->allocator ? &allocator : NULL, demangler);
 }
 
-/* C has no conversion from an object's address to a function's. */
-static void take_function(void *library, void *function, const char *name)
-{
-    void *found = library ? dlsym(library, name) : NULL;
-
-    memcpy(function, &found, sizeof found);
-}
-
 static void load_cxx(struct tw_demangler *demangler)
 {
+    static const char *const file = "libstdc++.so.6";
+
     if (demangler->has_tried_cxx)
         return;
     demangler->has_tried_cxx = true;
-    demangler->cxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-    take_function(demangler->cxx, &demangler->cxx_demangle, "__cxa_demangle");
+    demangler->cxx = tw_library_open(&file, 1);
+    (void)tw_library_take(demangler->cxx, &demangler->cxx_demangle, "__cxa_demangle");
 }
 
 static void load_llvm(struct tw_demangler *demangler)
 {
+    static const char *const files[] = { TW_LLVM_SONAME, TW_LLVM_LIBRARY };
+
     if (demangler->has_tried_llvm)
         return;
     demangler->has_tried_llvm = true;
-    demangler->llvm = dlopen(TW_LLVM_SONAME, RTLD_NOW | RTLD_LOCAL);
-    if (!demangler->llvm)
-        demangler->llvm = dlopen(TW_LLVM_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    take_function(demangler->llvm, &demangler->rust_demangle,
-                  "_ZN4llvm12rustDemangleESt17basic_string_viewIcSt11char_traitsIcEE");
+    demangler->llvm = tw_library_open(files, TW_LENGTH(files));
+    (void)tw_library_take(demangler->llvm, &demangler->rust_demangle,
+                          "_ZN4llvm12rustDemangleESt17basic_string_viewIcSt11char_traitsIcEE");
 }
 
 /* ---- Rust's older form: that of C++, with a hash behind and words for other characters ---- */

@@ -8,8 +8,11 @@
 #ifdef TW_WITH_ELF
 
 #include <fcntl.h>
-#include <gelf.h>
 #include <unistd.h>
+
+#include "image/libelf.h"
+
+TW_LIBRARY_HERE(tw_libelf, TW_LIBELF_CALLS, "libelf.so.1")
 
 /* One program header.  The zero-filled end of a segment is left out: no code stands there. */
 static enum tw_status add_segment(struct tw_image *image, const struct tw_region *about,
@@ -35,7 +38,7 @@ static enum tw_status add_segments(struct tw_image *image, const struct tw_regio
     const size_t before = image->count;
     size_t count;
 
-    if (elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &count) != 0)
+    if (tw_libelf.elf_kind(elf) != ELF_K_ELF || tw_libelf.elf_getphdrnum(elf, &count) != 0)
         return tw_fail(&image->fault, TW_E_FILE, "%s: not an ELF file", backing->path);
     /* A header is 32 bytes at least: a count that cannot be true must not keep us busy. */
     if (count > backing->file.size / 32)
@@ -44,10 +47,10 @@ static enum tw_status add_segments(struct tw_image *image, const struct tw_regio
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
 
-        if (!gelf_getphdr(elf, (int)i, &header))
+        if (!tw_libelf.gelf_getphdr(elf, (int)i, &header))
             return tw_fail(&image->fault, TW_E_FILE,
                            "%s: program header %zu cannot be read: %s", backing->path, i,
-                           elf_errmsg(-1));
+                           tw_libelf.elf_errmsg(-1));
         TW_TRY(add_segment(image, about, backing, &header, i));
     }
     /* An image that had all of them already is as good. */
@@ -63,17 +66,18 @@ static enum tw_status add_elf(struct tw_image *image, const struct tw_region *ab
     Elf *elf;
     int fd;
 
-    if (elf_version(EV_CURRENT) == EV_NONE)
-        return tw_fail(&image->fault, TW_E_UNSUPPORTED, "%s: libelf is too old", backing->path);
+    if (!tw_libelf_load() || tw_libelf.elf_version(EV_CURRENT) == EV_NONE)
+        return tw_fail(&image->fault, TW_E_UNSUPPORTED, TW_LIBELF_MISSING, backing->path);
     fd = open(backing->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return tw_fail(&image->fault, TW_E_FILE, "%s: cannot be opened", backing->path);
-    elf = elf_begin(fd, ELF_C_READ, NULL);
+    elf = tw_libelf.elf_begin(fd, ELF_C_READ, NULL);
     if (elf)
         status = add_segments(image, about, backing, elf);
     else
-        status = tw_fail(&image->fault, TW_E_FILE, "%s: %s", backing->path, elf_errmsg(-1));
-    (void)elf_end(elf);
+        status = tw_fail(&image->fault, TW_E_FILE, "%s: %s", backing->path,
+                         tw_libelf.elf_errmsg(-1));
+    (void)tw_libelf.elf_end(elf);
     (void)close(fd);
     return status;
 }

@@ -7,10 +7,11 @@
 #ifdef TW_WITH_ELF
 
 #include <fcntl.h>
-#include <gelf.h>
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "image/libelf.h"
 
 /* A symbol table at work. */
 struct table {
@@ -58,11 +59,12 @@ static bool take_mapping(const struct table *table, const char *name, uint64_t a
 static bool code_section_end(const struct table *table, size_t number, uint64_t address,
                              uint64_t *end)
 {
-    Elf_Scn *section = elf_getscn(table->elf, number);
+    Elf_Scn *section = tw_libelf.elf_getscn(table->elf, number);
     GElf_Shdr header;
 
-    if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR) ||
-        address < header.sh_addr || address - header.sh_addr >= header.sh_size)
+    if (!section || !tw_libelf.gelf_getshdr(section, &header) ||
+        !(header.sh_flags & SHF_EXECINSTR) || address < header.sh_addr ||
+        address - header.sh_addr >= header.sh_size)
         return false;
     *end = header.sh_size > UINT64_MAX - header.sh_addr ? UINT64_MAX
                                                         : header.sh_addr + header.sh_size;
@@ -111,8 +113,8 @@ static bool make_symbol(const struct table *table, struct symbol *out, const GEl
 
 static enum tw_status copy_names(struct table *table, size_t section, size_t place)
 {
-    Elf_Scn *from = elf_getscn(table->elf, section);
-    Elf_Data *data = from ? elf_rawdata(from, NULL) : NULL;
+    Elf_Scn *from = tw_libelf.elf_getscn(table->elf, section);
+    Elf_Data *data = from ? tw_libelf.elf_rawdata(from, NULL) : NULL;
     char *copy;
 
     table->names_size = 0;
@@ -133,8 +135,8 @@ static enum tw_status read_table(struct table *table, Elf_Scn *section, const GE
                                  size_t place)
 {
     struct tw_symbols *symbols = table->symbols;
-    Elf_Data *data = elf_getdata(section, NULL);
-    const size_t each = gelf_fsize(table->elf, ELF_T_SYM, 1, EV_CURRENT);
+    Elf_Data *data = tw_libelf.elf_getdata(section, NULL);
+    const size_t each = tw_libelf.gelf_fsize(table->elf, ELF_T_SYM, 1, EV_CURRENT);
     size_t count = data && data->d_buf && each ? data->d_size / each : 0;
 
     TW_TRY(copy_names(table, header->sh_link, place));
@@ -146,7 +148,7 @@ static enum tw_status read_table(struct table *table, Elf_Scn *section, const GE
         struct symbol made;
         GElf_Sym symbol;
 
-        if (!gelf_getsym(data, (int)i, &symbol))
+        if (!tw_libelf.gelf_getsym(data, (int)i, &symbol))
             continue;
         if (symbol.st_name < table->names_size && is_mapping(table->names + symbol.st_name) &&
             (!table->text || symbol.st_shndx == table->text) &&
@@ -183,7 +185,7 @@ static void take_dwarf(const struct table *table, Elf_Scn *section, const GElf_S
 {
     const Elf_Data *data =
         strcmp(name, ".debug_info") == 0 && !(header->sh_flags & SHF_COMPRESSED)
-            ? elf_rawdata(section, NULL)
+            ? tw_libelf.elf_rawdata(section, NULL)
             : NULL;
     const uint8_t *bytes = data ? data->d_buf : NULL;
 
@@ -199,19 +201,19 @@ static enum tw_status read_tables(struct table *table)
     size_t names = 0;
     const char *name;
 
-    if (elf_getshdrstrndx(table->elf, &names) != 0)
+    if (tw_libelf.elf_getshdrstrndx(table->elf, &names) != 0)
         names = 0;
 
-    while ((section = elf_nextscn(table->elf, section))) {
+    while ((section = tw_libelf.elf_nextscn(table->elf, section))) {
         GElf_Shdr header;
         size_t place;
 
-        if (!gelf_getshdr(section, &header))
+        if (!tw_libelf.gelf_getshdr(section, &header))
             continue;
-        name = names ? elf_strptr(table->elf, names, header.sh_name) : NULL;
+        name = names ? tw_libelf.elf_strptr(table->elf, names, header.sh_name) : NULL;
         if (name)
             take_dwarf(table, section, &header, name);
-        if ((!table->text || elf_ndxscn(section) == table->text) &&
+        if ((!table->text || tw_libelf.elf_ndxscn(section) == table->text) &&
             !take_section(table, &header))
             return tw_fail(&table->symbols->fault, TW_E_MEMORY, "no memory for the code of %s",
                            table->file->path);
@@ -232,12 +234,12 @@ static enum tw_status find_bias(const struct table *table, const struct symbol_p
     struct symbol_file *file = table->file;
     size_t count = 0;
 
-    if (elf_getphdrnum(table->elf, &count) != 0)
+    if (tw_libelf.elf_getphdrnum(table->elf, &count) != 0)
         count = 0;
     for (size_t i = 0; i < count && i < INT_MAX; i++) {
         GElf_Phdr header;
 
-        if (!gelf_getphdr(table->elf, (int)i, &header))
+        if (!tw_libelf.gelf_getphdr(table->elf, (int)i, &header))
             break;
         if (header.p_type == PT_LOAD && place->offset >= header.p_offset &&
             place->offset - header.p_offset < header.p_filesz) {
@@ -256,12 +258,12 @@ static void take_segments(const struct table *table)
     size_t count = 0;
     bool has_any = false;
 
-    if (elf_getphdrnum(table->elf, &count) != 0)
+    if (tw_libelf.elf_getphdrnum(table->elf, &count) != 0)
         count = 0;
     for (size_t i = 0; i < count && i < INT_MAX; i++) {
         GElf_Phdr header;
 
-        if (!gelf_getphdr(table->elf, (int)i, &header) || header.p_type != PT_LOAD)
+        if (!tw_libelf.gelf_getphdr(table->elf, (int)i, &header) || header.p_type != PT_LOAD)
             continue;
         if (!has_any)
             about->first = header.p_vaddr;
@@ -285,12 +287,12 @@ static bool take_module(struct table *table)
     bool is_module = false;
     size_t names = 0;
 
-    if (elf_getshdrstrndx(table->elf, &names) != 0)
+    if (tw_libelf.elf_getshdrstrndx(table->elf, &names) != 0)
         return false;
-    while ((section = elf_nextscn(table->elf, section))) {
+    while ((section = tw_libelf.elf_nextscn(table->elf, section))) {
         GElf_Shdr header;
-        const char *name = gelf_getshdr(section, &header)
-                               ? elf_strptr(table->elf, names, header.sh_name)
+        const char *name = tw_libelf.gelf_getshdr(section, &header)
+                               ? tw_libelf.elf_strptr(table->elf, names, header.sh_name)
                                : NULL;
 
         if (!name)
@@ -298,7 +300,7 @@ static bool take_module(struct table *table)
         is_module |= strcmp(name, ".gnu.linkonce.this_module") == 0;
         if (strcmp(name, ".text") != 0)
             continue;
-        table->text = elf_ndxscn(section);
+        table->text = tw_libelf.elf_ndxscn(section);
         about->end = about->code_size = header.sh_size;
         about->code_offset = header.sh_offset;
     }
@@ -311,7 +313,8 @@ static enum tw_status read_elf(struct table *table, const struct symbol_place *p
     const char *path = table->file->path;
     GElf_Ehdr header;
 
-    if (elf_kind(table->elf) != ELF_K_ELF || !gelf_getehdr(table->elf, &header))
+    if (tw_libelf.elf_kind(table->elf) != ELF_K_ELF ||
+        !tw_libelf.gelf_getehdr(table->elf, &header))
         return tw_fail(&symbols->fault, TW_E_FILE, "%s: not an ELF file", path);
     if (header.e_type == ET_REL && !take_module(table))
         return tw_fail(&symbols->fault, TW_E_FILE, "%s: not linked: it has no addresses yet",
@@ -335,17 +338,17 @@ enum tw_status tw_symbols_read_elf(struct tw_symbols *symbols, struct symbol_fil
     enum tw_status status;
     int fd;
 
-    if (elf_version(EV_CURRENT) == EV_NONE)
-        return tw_fail(&symbols->fault, TW_E_UNSUPPORTED, "%s: libelf is too old", file->path);
+    if (!tw_libelf_load() || tw_libelf.elf_version(EV_CURRENT) == EV_NONE)
+        return tw_fail(&symbols->fault, TW_E_UNSUPPORTED, TW_LIBELF_MISSING, file->path);
     fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return tw_fail(&symbols->fault, TW_E_FILE, "%s: cannot be opened", file->path);
-    table.elf = elf_begin(fd, ELF_C_READ, NULL);
+    table.elf = tw_libelf.elf_begin(fd, ELF_C_READ, NULL);
     if (table.elf)
         status = read_elf(&table, place);
     else
         status = tw_fail(&symbols->fault, TW_E_FILE, "%s: not an ELF file", file->path);
-    (void)elf_end(table.elf);
+    (void)tw_libelf.elf_end(table.elf);
     (void)close(fd);
     return status;
 }

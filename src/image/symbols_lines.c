@@ -6,14 +6,16 @@
 #if defined(TW_WITH_ELF) && defined(TW_WITH_DW)
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "image/libdw.h"
+#include "image/libelf.h"
+
+TW_LIBRARY_HERE(tw_libdw, TW_LIBDW_CALLS, "libdw.so.1")
 
 /* Addresses that one compilation unit covers.  Read from the units themselves: not every compiler
    writes the index .debug_aranges. */
@@ -57,9 +59,9 @@ static bool take_unit(struct symbol_lines *lines, const struct tw_allocator *all
     Dwarf_Addr base, start, end;
     ptrdiff_t at = 0;
 
-    if (!dwarf_offdie(lines->dwarf, unit, &die))
+    if (!tw_libdw.dwarf_offdie(lines->dwarf, unit, &die))
         return true;
-    while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0) {
+    while ((at = tw_libdw.dwarf_ranges(&die, at, &base, &start, &end)) > 0) {
         if (start >= end)
             continue;
         if (lines->count == most)
@@ -83,7 +85,7 @@ static bool take_units(struct symbol_lines *lines, const struct tw_allocator *al
         return false;
     /* A range takes bytes in the file; units that share theirs must not keep us busy. */
     lines->most = (size_t)about.st_size;
-    while (dwarf_nextcu(lines->dwarf, at, &next, &head, NULL, NULL, NULL) == 0) {
+    while (tw_libdw.dwarf_nextcu(lines->dwarf, at, &next, &head, NULL, NULL, NULL) == 0) {
         if (!take_unit(lines, allocator, at + head, lines->most))
             return false;
         at = next;
@@ -117,12 +119,13 @@ static uint64_t text_address(Elf *elf)
     Elf_Scn *section = NULL;
     size_t names = 0;
 
-    if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+    if (!elf || tw_libelf.elf_getshdrstrndx(elf, &names) != 0)
         return 0;
-    while ((section = elf_nextscn(elf, section))) {
+    while ((section = tw_libelf.elf_nextscn(elf, section))) {
         GElf_Shdr header;
-        const char *name =
-            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        const char *name = tw_libelf.gelf_getshdr(section, &header)
+                               ? tw_libelf.elf_strptr(elf, names, header.sh_name)
+                               : NULL;
 
         if (name && strcmp(name, ".text") == 0)
             return header.sh_addr;
@@ -139,41 +142,46 @@ static void open_module(struct symbol_lines *lines, const char *path)
     Dwarf_Addr bias = 0;
     int fd;
 
-    lines->module = dwfl_begin(&callbacks);
+    lines->module = tw_libdw.dwfl_begin(&callbacks);
     if (!lines->module)
         return;
     fd = dup(lines->fd); /* it closes its own */
     if (fd >= 0)
-        module = dwfl_report_elf(lines->module, "module", path, fd, 0, false);
+        module = tw_libdw.dwfl_report_elf(lines->module, "module", path, fd, 0, false);
     if (fd >= 0 && !module)
         (void)close(fd);
-    if (!module || dwfl_report_end(lines->module, NULL, NULL) != 0)
+    if (!module || tw_libdw.dwfl_report_end(lines->module, NULL, NULL) != 0)
         return;
-    lines->dwarf = dwfl_module_getdwarf(module, &bias);
-    lines->base = text_address(dwfl_module_getelf(module, &bias));
+    lines->dwarf = tw_libdw.dwfl_module_getdwarf(module, &bias);
+    lines->base = text_address(tw_libdw.dwfl_module_getelf(module, &bias));
 }
 
 static bool is_linked(int fd)
 {
-    Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+    Elf *elf = tw_libelf.elf_version(EV_CURRENT) == EV_NONE
+                   ? NULL
+                   : tw_libelf.elf_begin(fd, ELF_C_READ, NULL);
     GElf_Ehdr header;
-    const bool is = !elf || !gelf_getehdr(elf, &header) || header.e_type != ET_REL;
+    const bool is = !elf || !tw_libelf.gelf_getehdr(elf, &header) || header.e_type != ET_REL;
 
-    (void)elf_end(elf);
+    (void)tw_libelf.elf_end(elf);
     return is;
 }
 
 struct symbol_lines *tw_symbol_lines_open(const char *path,
                                           const struct tw_allocator *allocator, bool *is_out)
 {
-    struct symbol_lines *made = tw_take(allocator, sizeof *made);
+    struct symbol_lines *made;
 
+    if (!tw_libelf_load() || !tw_libdw_load())
+        return NULL;
+    made = tw_take(allocator, sizeof *made);
     *is_out |= !made;
     if (!made)
         return NULL;
     made->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (made->fd >= 0 && is_linked(made->fd))
-        made->dwarf = dwarf_begin(made->fd, DWARF_C_READ);
+        made->dwarf = tw_libdw.dwarf_begin(made->fd, DWARF_C_READ);
     else if (made->fd >= 0)
         open_module(made, path);
     if (made->dwarf && take_units(made, allocator))
@@ -188,9 +196,9 @@ void tw_symbol_lines_close(struct symbol_lines *lines, const struct tw_allocator
     if (!lines)
         return;
     if (lines->module)
-        dwfl_end(lines->module);
+        tw_libdw.dwfl_end(lines->module);
     else
-        (void)dwarf_end(lines->dwarf);
+        (void)tw_libdw.dwarf_end(lines->dwarf);
     if (lines->fd >= 0)
         (void)close(lines->fd);
     tw_give(allocator, lines->items);
@@ -217,7 +225,7 @@ static bool find_unit(const struct symbol_lines *lines, Dwarf_Die *die, uint64_t
             high = middle;
     }
     return low && lines->items[low - 1].end > address &&
-           dwarf_offdie(lines->dwarf, lines->items[low - 1].unit, die);
+           tw_libdw.dwarf_offdie(lines->dwarf, lines->items[low - 1].unit, die);
 }
 
 bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_line *line,
@@ -230,9 +238,9 @@ bool tw_symbol_lines_find(const struct symbol_lines *lines, struct tw_source_lin
 
     if (!find_unit(lines, &die, address + lines->base))
         return false;
-    found = dwarf_getsrc_die(&die, address + lines->base);
-    name = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
-    if (!name || dwarf_lineno(found, &number) != 0 || number <= 0)
+    found = tw_libdw.dwarf_getsrc_die(&die, address + lines->base);
+    name = found ? tw_libdw.dwarf_linesrc(found, NULL, NULL) : NULL;
+    if (!name || tw_libdw.dwarf_lineno(found, &number) != 0 || number <= 0)
         return false;
     *line = (struct tw_source_line){ name, (uint32_t)number };
     return true;
@@ -257,7 +265,7 @@ static bool add_function(struct symbol_lines *lines, const struct tw_allocator *
     Dwarf_Addr base, start, end;
     ptrdiff_t at = 0;
 
-    while ((at = dwarf_ranges(function, at, &base, &start, &end)) > 0) {
+    while ((at = tw_libdw.dwarf_ranges(function, at, &base, &start, &end)) > 0) {
         if (start >= end)
             continue;
         if (lines->function_count == lines->most)
@@ -268,7 +276,7 @@ static bool add_function(struct symbol_lines *lines, const struct tw_allocator *
             return false;
         }
         lines->functions[lines->function_count++] =
-            (struct function){ start, end, unit, dwarf_dieoffset(function) };
+            (struct function){ start, end, unit, tw_libdw.dwarf_dieoffset(function) };
     }
     return true;
 }
@@ -281,20 +289,21 @@ static bool take_functions(struct symbol_lines *lines, const struct tw_allocator
     Dwarf_Die path[DEPTH_MOST];
     size_t depth = 0;
 
-    if (!dwarf_offdie(lines->dwarf, unit, &path[0]) || dwarf_child(&path[0], &path[0]) != 0)
+    if (!tw_libdw.dwarf_offdie(lines->dwarf, unit, &path[0]) ||
+        tw_libdw.dwarf_child(&path[0], &path[0]) != 0)
         return true;
     for (;;) {
-        const int tag = dwarf_tag(&path[depth]);
+        const int tag = tw_libdw.dwarf_tag(&path[depth]);
 
         if (++*looked > lines->most ||
             (tag == DW_TAG_subprogram && !add_function(lines, allocator, &path[depth], unit)))
             return false;
         if (holds_functions(tag) && depth + 1 < DEPTH_MOST &&
-            dwarf_child(&path[depth], &path[depth + 1]) == 0) {
+            tw_libdw.dwarf_child(&path[depth], &path[depth + 1]) == 0) {
             depth++;
             continue;
         }
-        while (dwarf_siblingof(&path[depth], &path[depth]) != 0)
+        while (tw_libdw.dwarf_siblingof(&path[depth], &path[depth]) != 0)
             if (depth-- == 0)
                 return true;
     }
@@ -316,7 +325,8 @@ static void find_functions(struct symbol_lines *lines, const struct tw_allocator
     bool goes_on = true;
 
     lines->has_functions = true;
-    while (goes_on && dwarf_nextcu(lines->dwarf, at, &next, &head, NULL, NULL, NULL) == 0) {
+    while (goes_on &&
+           tw_libdw.dwarf_nextcu(lines->dwarf, at, &next, &head, NULL, NULL, NULL) == 0) {
         goes_on = take_functions(lines, allocator, at + head, &looked);
         at = next;
     }
@@ -355,15 +365,15 @@ static size_t find_scopes(const struct symbol_lines *lines, Dwarf_Die *functions
     Dwarf_Die at = functions[0];
     size_t count = 1, looked = 0;
 
-    while (count < INLINED_MOST && dwarf_child(&at, &at) == 0) {
+    while (count < INLINED_MOST && tw_libdw.dwarf_child(&at, &at) == 0) {
         bool is_it;
 
         do
-            is_it = is_scope(dwarf_tag(&at)) && dwarf_haspc(&at, address) > 0;
-        while (!is_it && looked++ < lines->most && dwarf_siblingof(&at, &at) == 0);
+            is_it = is_scope(tw_libdw.dwarf_tag(&at)) && tw_libdw.dwarf_haspc(&at, address) > 0;
+        while (!is_it && looked++ < lines->most && tw_libdw.dwarf_siblingof(&at, &at) == 0);
         if (!is_it)
             break;
-        if (dwarf_tag(&at) == DW_TAG_inlined_subroutine)
+        if (tw_libdw.dwarf_tag(&at) == DW_TAG_inlined_subroutine)
             functions[count++] = at;
     }
     return count;
@@ -375,8 +385,8 @@ static const char *name_of(Dwarf_Die *function)
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         Dwarf_Attribute attribute;
-        const char *name =
-            dwarf_formstring(dwarf_attr_integrate(function, names[i], &attribute));
+        const char *name = tw_libdw.dwarf_formstring(
+            tw_libdw.dwarf_attr_integrate(function, names[i], &attribute));
 
         if (name)
             return name;
@@ -393,11 +403,14 @@ static void find_call(struct tw_source_line *line, Dwarf_Die *unit, Dwarf_Die *i
     size_t count;
 
     *line = (struct tw_source_line){ .file = NULL };
-    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
-        dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &number) != 0 ||
-        dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count || number > UINT32_MAX)
+    if (tw_libdw.dwarf_formudata(tw_libdw.dwarf_attr(inlined, DW_AT_call_file, &attribute),
+                                 &file) != 0 ||
+        tw_libdw.dwarf_formudata(tw_libdw.dwarf_attr(inlined, DW_AT_call_line, &attribute),
+                                 &number) != 0 ||
+        tw_libdw.dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count ||
+        number > UINT32_MAX)
         return;
-    line->file = dwarf_filesrc(files, (size_t)file, NULL, NULL);
+    line->file = tw_libdw.dwarf_filesrc(files, (size_t)file, NULL, NULL);
     line->line = line->file ? (uint32_t)number : 0;
 }
 
@@ -410,8 +423,8 @@ static size_t functions_at(struct symbol_lines *lines, Dwarf_Die *unit, Dwarf_Di
     if (!lines->has_functions)
         find_functions(lines, allocator);
     found = function_at(lines, address);
-    if (!found || !dwarf_offdie(lines->dwarf, found->unit, unit) ||
-        !dwarf_offdie(lines->dwarf, found->die, &functions[0]))
+    if (!found || !tw_libdw.dwarf_offdie(lines->dwarf, found->unit, unit) ||
+        !tw_libdw.dwarf_offdie(lines->dwarf, found->die, &functions[0]))
         return 0;
     return find_scopes(lines, functions, address);
 }
@@ -440,7 +453,9 @@ static uint64_t number_of(Dwarf_Die *die, unsigned name)
     Dwarf_Attribute attribute;
     Dwarf_Word number = 0;
 
-    return dwarf_formudata(dwarf_attr(die, name, &attribute), &number) == 0 ? number : 0;
+    return tw_libdw.dwarf_formudata(tw_libdw.dwarf_attr(die, name, &attribute), &number) == 0
+               ? number
+               : 0;
 }
 
 size_t tw_symbol_lines_samples(struct symbol_lines *lines, struct tw_sample_frame *frames,
@@ -454,20 +469,20 @@ size_t tw_symbol_lines_samples(struct symbol_lines *lines, struct tw_sample_fram
     Dwarf_Die unit, functions[INLINED_MOST];
     const size_t count =
         functions_at(lines, &unit, functions, address + lines->base, allocator);
-    Dwarf_Line *found = count ? dwarf_getsrc_die(&unit, address + lines->base) : NULL;
+    Dwarf_Line *found = count ? tw_libdw.dwarf_getsrc_die(&unit, address + lines->base) : NULL;
     unsigned mark = 0;
     uint64_t discriminator;
     int line = 0, start;
 
-    if (!found || dwarf_lineno(found, &line) != 0)
+    if (!found || tw_libdw.dwarf_lineno(found, &line) != 0)
         line = 0;
     if (found)
-        (void)dwarf_linediscriminator(found, &mark);
+        (void)tw_libdw.dwarf_linediscriminator(found, &mark);
     discriminator = mark;
     for (size_t i = 0; i < count; i++) {
         Dwarf_Die *function = &functions[count - 1 - i];
 
-        if (dwarf_decl_line(function, &start) != 0)
+        if (tw_libdw.dwarf_decl_line(function, &start) != 0)
             start = 0;
         if (i < room)
             frames[i] = (struct tw_sample_frame){ name_of(function),
@@ -497,7 +512,7 @@ size_t tw_symbol_lines_frames(struct symbol_lines *lines, struct tw_source_frame
 
         if (i < room)
             frames[i] = (struct tw_source_frame){ name_of(function), line };
-        if (dwarf_tag(function) == DW_TAG_inlined_subroutine)
+        if (tw_libdw.dwarf_tag(function) == DW_TAG_inlined_subroutine)
             find_call(&line, &unit, function);
     }
     return count;

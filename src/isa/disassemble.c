@@ -53,7 +53,8 @@ uint32_t tw_instruction_opcode(const struct tw_code_bytes *code)
 
 #ifdef TW_WITH_LLVM
 
-#include <dlfcn.h>
+#include "base/library.h"
+#include "base/platform.h"
 
 enum kind { A64, A32, T32, T32_M, RV32, RV64, KINDS };
 
@@ -124,17 +125,6 @@ struct tw_disassembler {
     struct tw_known *known; /* of A64; NULL: none yet */
 };
 
-/* C has no conversion from an object's address to a function's. */
-#define TAKE(library, function, name) take(library, &(function), sizeof(function), name)
-
-static bool take(void *library, void *function, size_t size, const char *name)
-{
-    void *found = dlsym(library, name);
-
-    memcpy(function, &found, size < sizeof found ? size : sizeof found);
-    return found != NULL;
-}
-
 static bool register_targets(void *library)
 {
     static const char *const names[] = {
@@ -148,7 +138,7 @@ static bool register_targets(void *library)
     for (size_t i = 0; i < TW_LENGTH(names); i++) {
         void (*initialize)(void);
 
-        if (!TAKE(library, initialize, names[i]))
+        if (!tw_library_take(library, &initialize, names[i]))
             return false;
         initialize();
     }
@@ -157,18 +147,17 @@ static bool register_targets(void *library)
 
 static enum tw_status load(struct tw_disassembler *made, struct tw_fault *fault)
 {
+    static const char *const files[] = { TW_LLVM_SONAME, TW_LLVM_LIBRARY };
     struct calls *calls = &made->calls;
 
-    made->library = dlopen(TW_LLVM_SONAME, RTLD_NOW | RTLD_LOCAL);
-    if (!made->library)
-        made->library = dlopen(TW_LLVM_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    made->library = tw_library_open(files, TW_LENGTH(files));
     if (!made->library)
         return tw_fail(fault, TW_E_UNSUPPORTED,
                        "no disassembly: %s is not there (Debian: libllvm19)", TW_LLVM_SONAME);
-    if (!TAKE(made->library, calls->create, "LLVMCreateDisasmCPUFeatures") ||
-        !TAKE(made->library, calls->set_options, "LLVMSetDisasmOptions") ||
-        !TAKE(made->library, calls->dispose, "LLVMDisasmDispose") ||
-        !TAKE(made->library, calls->disassemble, "LLVMDisasmInstruction") ||
+    if (!tw_library_take(made->library, &calls->create, "LLVMCreateDisasmCPUFeatures") ||
+        !tw_library_take(made->library, &calls->set_options, "LLVMSetDisasmOptions") ||
+        !tw_library_take(made->library, &calls->dispose, "LLVMDisasmDispose") ||
+        !tw_library_take(made->library, &calls->disassemble, "LLVMDisasmInstruction") ||
         !register_targets(made->library))
         return tw_fail(fault, TW_E_UNSUPPORTED, "no disassembly: %s lacks functions",
                        TW_LLVM_SONAME);

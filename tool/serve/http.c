@@ -12,9 +12,9 @@
 
 #ifdef TW_WITH_HTTP
 
-#include <dlfcn.h>
 #include <microhttpd.h>
 
+#include "base/library.h"
 #include "report/page.h"
 
 enum { CONNECTIONS = 32, SECONDS = 60 };
@@ -37,29 +37,21 @@ static struct {
     void (*destroy_response)(struct MHD_Response *);
 } mhd;
 
-/* C has no conversion from an object's address to a function's. */
-static bool take_function(void *library, void *function, const char *name)
-{
-    void *found = dlsym(library, name);
-
-    memcpy(function, &found, sizeof found);
-    return found != NULL;
-}
-
 static bool load_library(void)
 {
-    void *library = dlopen(TW_HTTP_SONAME, RTLD_NOW | RTLD_LOCAL);
+    static const char *const file = TW_HTTP_SONAME;
+    void *library = tw_library_open(&file, 1);
 
-    return library && take_function(library, &mhd.start_daemon, "MHD_start_daemon") &&
-           take_function(library, &mhd.get_daemon_info, "MHD_get_daemon_info") &&
-           take_function(library, &mhd.stop_daemon, "MHD_stop_daemon") &&
-           take_function(library, &mhd.lookup_connection_value,
-                         "MHD_lookup_connection_value") &&
-           take_function(library, &mhd.create_response_from_buffer,
-                         "MHD_create_response_from_buffer") &&
-           take_function(library, &mhd.add_response_header, "MHD_add_response_header") &&
-           take_function(library, &mhd.queue_response, "MHD_queue_response") &&
-           take_function(library, &mhd.destroy_response, "MHD_destroy_response");
+    return tw_library_take(library, &mhd.start_daemon, "MHD_start_daemon") &&
+           tw_library_take(library, &mhd.get_daemon_info, "MHD_get_daemon_info") &&
+           tw_library_take(library, &mhd.stop_daemon, "MHD_stop_daemon") &&
+           tw_library_take(library, &mhd.lookup_connection_value,
+                           "MHD_lookup_connection_value") &&
+           tw_library_take(library, &mhd.create_response_from_buffer,
+                           "MHD_create_response_from_buffer") &&
+           tw_library_take(library, &mhd.add_response_header, "MHD_add_response_header") &&
+           tw_library_take(library, &mhd.queue_response, "MHD_queue_response") &&
+           tw_library_take(library, &mhd.destroy_response, "MHD_destroy_response");
 }
 
 static const char *member(void *context, const char *key)
