@@ -319,6 +319,27 @@ def recorder(form, at):
     return run
 
 
+def without(library, words, said, still):
+    """What needs a library that is not on the machine says which; what does not need it is as always."""
+    def run(tool):
+        if not SHIM:
+            raise harness.Skip("nothing to load")
+        if IS_SANITIZED:
+            raise harness.Skip("built with the library in it")
+        prepare(tool)
+        tool.write("z.bin.zst", bytes.fromhex("28b52ffd") + bytes(20))
+        done = start(tool, words, TW_FAULT_LIBRARY=library)
+        where = f"{done.returncode}: {done.stderr}"
+        assert said in done.stderr.decode() and done.returncode == 3, where
+        done = start(tool, still, TW_FAULT_LIBRARY=library)
+        assert vars(done) == vars(start(tool, still)), f"{done.returncode}: {done.stderr}"
+    return run
+
+
+harness.add_case("without_libelf", without("libelf.so.1", ["calls", DEMO, "--symbols", f"{DEMO}/recur.elf"],
+                                           "libelf is not on this machine", ["packets", DEMO]))
+harness.add_case("without_libzstd", without("libzstd.so.1", ["packets", "z.bin.zst", *CONFIG],
+                                            "libzstd (Debian: libzstd1) is not on this machine", ["calls", DEMO]))
 for number, title in enumerate(("perf", "snapshot")):
     harness.add_case(f"record_{title}", recorder(title, number))
 for number, title in enumerate(("serve", "view")):

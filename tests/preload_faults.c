@@ -5,6 +5,7 @@
  *   TW_FAULT=write:N     the N-th step of writing does, with ENOSPC, after half of its bytes; the next ones succeed again:
  *                        fwrite, fputs, fputc, fprintf, fflush, write, fsync, close of what was written, rename, mkdir
  *   TW_FAULT_COUNT=FILE  gets both counts when the program ends
+ *   TW_FAULT_LIBRARY=NAME  the library of this file name is not on the machine
  *
  * What counts is what the program itself and the C library ask for: other libraries are not ours to test. */
 #define _GNU_SOURCE
@@ -135,6 +136,16 @@ static bool has_no_memory(const void *caller)
         return fails(&requests, failing_request);
     return is_in(&library, caller) && is_ready && is_for_program() &&
            fails(&requests, failing_request);
+}
+
+void *dlopen(const char *file, int mode)
+{
+    static void *(*real)(const char *, int);
+    const char *missing = getenv("TW_FAULT_LIBRARY");
+
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+    return file && missing && strcmp(file, missing) == 0 ? NULL : real(file, mode);
 }
 
 #define CALLER __builtin_return_address(0)
