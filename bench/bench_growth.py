@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""bench_growth.py FOLDER: perf.data files of a hundred processes, a thousand mappings and eight CPUs beside those of 10,000, 100,000 and
-800 (more do not fit the 64 KiB that perf.data has for them): host instructions of a whole decode for each byte of the file, over those of the small one."""
+"""bench_growth.py FOLDER: perf.data files of a hundred processes, a thousand mappings and ten CPUs beside those of 10,000, 100,000 and
+1,000 (with PTM: of ETMv4 800 fit the 64 KiB that perf.data has for what it says of them): host instructions of a whole decode for each byte of the file, over those of the small one."""
 import pathlib
 import shutil
 import struct
@@ -10,11 +10,14 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
-from perf_file import ETMV4, PerfFile, RAW, record  # noqa: E402
+from perf_file import ETMV3, ETMV4, PerfFile, RAW, WORDS, record  # noqa: E402
 
 REGISTERS = {"TRCCONFIGR": 0x41, "TRCIDR0": 0x28000ea1, "TRCIDR1": 0x4100f403, "TRCIDR2": 0x488}
 # At 0x4000: nop, cbz x0 0x400c, nop, b 0x4000.
 CODE = struct.pack("<4I", 0xd503201f, 0xb4000040, 0xd503201f, 0x17fffffd)
+PTM = {"ETMCR": 0xc000, "ETMCCER": 0x00c00000, "ETMIDR": 0x411cf312}
+# At 0x4000 of A32: nop, beq 0x4000, nop, b 0x4000.
+CODE_A32 = struct.pack("<4I", 0xe320f000, 0x0afffffd, 0xe320f000, 0xeafffffb)
 SYNC = bytes(11) + b"\x80\x01\x00\x04"
 
 
@@ -73,17 +76,26 @@ def mappings(count):
     return made.bytes()
 
 
-def cpus(count):
+def each_cpu(count, magic, registers, program, trace):
     """So many, each with its own stream."""
     made = Long()
-    made.info(ETMV4, {cpu: {**REGISTERS, "TRCTRACEIDR": 0x10 + cpu % 100} for cpu in range(count)})
+    made.arch = "aarch64" if magic == ETMV4 else "arm"
+    made.info(magic, {cpu: {**registers, WORDS[magic][1]: 0x10 + cpu % 100} for cpu in range(count)})
     made.comm(100, "one", 5)
-    made.map(100, 0x4000, 16, 0, "/bin/one", 6)
+    made.map(100, 0x4000, 16, 0, program, 6)
     for cpu in range(count):
-        trace = SYNC + context(100, 2000)
         made.aux(0, len(trace), RAW, 100, 9 + cpu, cpu)
         made.trace(trace, cpu=cpu, index=cpu)
     return made.bytes()
+
+
+def cpus(count):
+    return each_cpu(count, ETMV4, REGISTERS, "/bin/one", SYNC + context(100, 2000))
+
+
+def cpus_of_ptm(count):
+    """Synchronization, the address with the context, groups of three atoms."""
+    return each_cpu(count, ETMV3, PTM, "/bin/three", bytes(5) + b"\x80\x08" + struct.pack("<IBI", 0x4000, 0x21, 100) + b"\x94" * 2000)
 
 
 def host_instructions(tool, work, data):
@@ -112,10 +124,11 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     (work / "root" / "bin").mkdir(parents=True)
     (work / "root" / "bin" / "one").write_bytes(CODE)
+    (work / "root" / "bin" / "three").write_bytes(CODE_A32)
     (work / "root" / "bin" / "two").write_bytes(bytes(4096))
     print("# growth of perf.data: host instructions for each byte, over those of a hundredth of it")
     for name, make, small, many in (("processes-10000", processes, 100, 10000), ("mmaps-100000", mappings, 1000, 100000),
-                                    ("cpus-800", cpus, 10, 800)):
+                                    ("cpus-800", cpus, 10, 800), ("cpus-1000", cpus_of_ptm, 10, 1000)):
         before, after = (per_byte(tool, work, make, count) for count in (small, many))
         print(f"growth/{name} {after / before:.3f}  {before:.0f} and {after:.0f} host instructions for each byte")
         sys.stdout.flush()
