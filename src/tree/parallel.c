@@ -233,31 +233,49 @@ static void pass_segment(struct tw_pool *pool, struct tw_segment_list *list,
     (void)pthread_cond_broadcast(&pool->work);
 }
 
-/* With the lock: the segment's next chunk becomes the branch's batch; what that held is used
-   again. */
-static void take_chunk(struct tw_pool *pool, struct tw_branch *branch,
+/* With the lock: what was handed out of a worker's memory goes back to the workers, and the branch has its own
+   again: what one core writes all the time, another should not have to ask for. */
+static void give_back(struct tw_pool *pool, struct tw_segment_list *list)
+{
+    struct tw_branch *branch = list->branch;
+    struct tw_chunk *chunk = list->taken;
+
+    if (!chunk)
+        return;
+    list->taken = NULL;
+    chunk->elements = branch->elements; /* NULL: somebody keeps them */
+    branch->elements = list->own_elements;
+    if (list->own_marks) {
+        chunk->marks = branch->marks;
+        branch->marks = list->own_marks;
+    }
+    tw_pool_recycle(pool, chunk);
+}
+
+/* With the lock: the segment's next chunk becomes the branch's batch. */
+static void take_chunk(struct tw_pool *pool, struct tw_segment_list *list,
                        struct tw_segment *segment, bool is_merged)
 {
+    struct tw_branch *branch = list->branch;
     struct tw_chunk *chunk = segment->first;
-    struct tw_element *elements = branch->elements;
-    struct tw_mark *marks = branch->marks;
 
     segment->first = chunk->next;
     if (!segment->first)
         segment->last = NULL;
     segment->chunk_count--;
+    list->taken = chunk;
+    list->own_elements = branch->elements;
+    list->own_marks = NULL;
     branch->elements = chunk->elements;
-    chunk->elements = elements;
     if (is_merged) {
+        list->own_marks = branch->marks;
         branch->marks = chunk->marks;
-        chunk->marks = marks;
     }
     tw_branch_renew(branch, chunk->count, chunk->mark_count);
     if (segment->by && chunk->is_guess && !branch->protocol->rebase)
         tw_follow_rebase(branch->elements, branch->count, segment->by);
     else if (segment->by && chunk->is_guess)
         branch->protocol->rebase(branch->decoder, branch->elements, branch->count, segment->by);
-    tw_pool_recycle(pool, chunk);
     if (segment->phase == TW_SEGMENT_PAUSED && segment->chunk_count <= pool->quota / 2)
         (void)pthread_cond_signal(&pool->work);
 }
@@ -369,6 +387,7 @@ static void merge_tally(struct tw_pool *pool, struct tw_branch *branch,
 static enum tw_status next_chunk(struct tw_pool *pool, struct tw_segment_list *list,
                                  bool is_merged)
 {
+    give_back(pool, list);
     while (list->current < list->count) {
         struct tw_segment *segment = &list->segments[list->current];
 
@@ -382,7 +401,7 @@ static enum tw_status next_chunk(struct tw_pool *pool, struct tw_segment_list *l
             if (list->branch->count)
                 return TW_OK;
         } else if (segment->is_trusted && segment->first) {
-            take_chunk(pool, list->branch, segment, is_merged);
+            take_chunk(pool, list, segment, is_merged);
             return TW_OK;
         } else if (segment->is_trusted && segment->phase == TW_SEGMENT_DONE) {
             if (segment->status != TW_OK)
@@ -454,6 +473,11 @@ void tw_parallel_free(struct tw_tree *tree)
         for (size_t n = 0; n < list->room; n++) {
             tw_state_free(&list->segments[n].begin);
             tw_state_free(&list->segments[n].state);
+        }
+        if (list->taken) { /* the branch keeps what it has: somebody may read it */
+            tw_give(allocator, list->own_elements);
+            tw_give(allocator, list->own_marks);
+            tw_give(allocator, list->taken);
         }
         tw_give(allocator, list->segments);
         tw_give(allocator, list->home);
