@@ -84,14 +84,14 @@ struct tw_segment_list {
     struct tw_state state;
     struct tw_segment *segments;
     size_t count, room;
-    size_t current;          /* the segment whose elements are taken */
-    struct tw_chunk *taken;  /* whose elements are the branch's now ... */
+    size_t current;                  /* the segment whose elements are taken */
+    struct tw_chunk *taken;          /* whose elements are the branch's now ... */
     struct tw_element *own_elements; /* ... and what the branch decodes into itself */
     struct tw_mark *own_marks;       /* NULL: it kept its own */
-    struct tw_engine *home;  /* the branch's own decoder ... */
-    struct tw_job direct;    /* ... and what it is at */
-    void *view_context;      /* what workers begin with; view_size bytes */
-    struct tw_follow follow; /* what theirs are made of */
+    struct tw_engine *home;          /* the branch's own decoder ... */
+    struct tw_job direct;            /* ... and what it is at */
+    void *view_context;              /* what workers begin with; view_size bytes */
+    struct tw_follow follow;         /* what theirs are made of */
 };
 
 /* What a thread decodes a branch with. */
