@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tool's filter of system calls: what it refuses, and what goes on as before. */
+#define _DEFAULT_SOURCE /* syscall */
 #include "check.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shared/sandbox.h"
@@ -15,6 +17,45 @@ static void *run(void *context)
 {
     *(int *)context = 7;
     return NULL;
+}
+
+/* Each with arguments that it would not like: what comes back tells who answered. */
+static void check_calls(void)
+{
+    static const struct {
+        long call;
+        int error;
+    } cases[] = {
+        { SYS_execveat, EPERM },      { SYS_socketpair, EPERM },
+        { SYS_connect, EPERM },       { SYS_bind, EPERM },
+        { SYS_listen, EPERM },        { SYS_accept, EPERM },
+        { SYS_accept4, EPERM },       { SYS_sendto, EPERM },
+        { SYS_sendmsg, EPERM },       { SYS_ptrace, EPERM },
+        { SYS_tkill, EPERM },         { SYS_process_vm_readv, EPERM },
+        { SYS_unshare, EPERM },       { SYS_process_vm_writev, EPERM },
+        { SYS_setns, EPERM },         { SYS_mount, EPERM },
+        { SYS_umount2, EPERM },       { SYS_pivot_root, EPERM },
+        { SYS_chroot, EPERM },        { SYS_bpf, EPERM },
+        { SYS_userfaultfd, EPERM },   { SYS_perf_event_open, EPERM },
+        { SYS_add_key, EPERM },       { SYS_keyctl, EPERM },
+        { SYS_init_module, EPERM },   { SYS_finit_module, EPERM },
+        { SYS_kexec_load, EPERM },    { SYS_setuid, EPERM },
+        { SYS_setgid, EPERM },        { SYS_read, EBADF },
+        { SYS_close, EBADF },         { SYS_fstat, EBADF },
+        { SYS_dup, EBADF },           { SYS_getdents64, EBADF },
+        { SYS_fsync, EBADF },         { SYS_fchdir, EBADF },
+        { SYS_fdatasync, EBADF },     { SYS_sched_getparam, EINVAL },
+        { SYS_pipe2, EINVAL },        { SYS_lseek, EBADF },
+        { SYS_memfd_create, EINVAL }, { SYS_copy_file_range, EBADF },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        errno = 0;
+        CHECK_EQ(syscall(cases[i].call, -1L, -1L, -1L, -1L, -1L, -1L), -1);
+        if (errno != cases[i].error)
+            print_message("call %ld\n", cases[i].call);
+        CHECK_EQ(errno, cases[i].error);
+    }
 }
 
 static void refuses_what_is_not_needed(void **state)
@@ -37,6 +78,7 @@ static void refuses_what_is_not_needed(void **state)
     CHECK_EQ(errno, EPERM);
     CHECK_EQ(kill(getppid(), 0), -1);
     CHECK_EQ(errno, EPERM);
+    check_calls();
     CHECK_EQ(pthread_create(&thread, NULL, run, &value), 0);
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_EQ(value, 7);

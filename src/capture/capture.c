@@ -22,7 +22,12 @@ struct capture_block {
     max_align_t memory[];
 };
 
-enum { BLOCK_SIZE = 32768, INI_SIZE_MAX = 64 << 20, UNPACKED_MAX = 1 << 30 };
+enum {
+    BLOCK_FIRST = 4096,
+    BLOCK_MOST = 1 << 18,
+    INI_SIZE_MAX = 64 << 20,
+    UNPACKED_MAX = 1 << 30
+};
 
 enum tw_status tw_capture_no_memory(struct tw_capture *capture)
 {
@@ -42,7 +47,11 @@ void *tw_capture_keep(struct tw_capture *capture, size_t count, size_t size)
     }
     size = (count * size + align - 1) / align * align;
     if (!block || block->room - block->used < size) {
-        const size_t room = size < BLOCK_SIZE ? BLOCK_SIZE : size;
+        /* Most captures need little, and what is taken is cleared. */
+        const size_t usual = !block                         ? BLOCK_FIRST
+                             : block->room < BLOCK_MOST / 2 ? 2 * block->room
+                                                            : BLOCK_MOST;
+        const size_t room = size < usual ? usual : size;
 
         block = tw_take(capture->allocator, sizeof *block + room);
         if (!block) {
@@ -155,8 +164,8 @@ static enum tw_status load_from_disk(void *context, const uint8_t **bytes, size_
     const struct tw_capture *capture = context;
     struct tw_file file;
 
-    TW_TRY(capture->options.copies ? tw_file_copy(&file, path, fault)
-                                   : tw_file_map(&file, path, fault));
+    TW_TRY(capture->options.copies ? tw_file_copy(&file, capture->allocator, path, fault)
+                                   : tw_file_map(&file, capture->allocator, path, fault));
     *bytes = file.bytes;
     *size = file.size;
     return TW_OK;
@@ -164,9 +173,9 @@ static enum tw_status load_from_disk(void *context, const uint8_t **bytes, size_
 
 static void drop_from_disk(void *context, const uint8_t *bytes, size_t size)
 {
-    struct tw_file file = { bytes, size };
+    const struct tw_capture *capture = context;
+    struct tw_file file = { bytes, size, capture->allocator };
 
-    (void)context;
     tw_file_unmap(&file);
 }
 
@@ -185,6 +194,7 @@ enum tw_status tw_capture_load(struct tw_capture *capture, const struct capture_
     struct capture_names names = { capture->loaded_by_path, loaded_path, capture };
     const uint32_t number = (uint32_t)capture->loaded_count;
     struct capture_file *made = tw_capture_keep(capture, 1, sizeof *made);
+    enum tw_status status;
     struct tw_fault fault;
     uint32_t found;
 
@@ -204,11 +214,14 @@ enum tw_status tw_capture_load(struct tw_capture *capture, const struct capture_
         return TW_OK;
     capture->loaded_count++;
     fault.text[0] = 0;
-    if (capture->files.load(capture->files.context, &made->bytes, &made->size, path, &fault) ==
-        TW_OK)
+    status =
+        capture->files.load(capture->files.context, &made->bytes, &made->size, path, &fault);
+    if (status == TW_OK)
         return TW_OK;
     made->bytes = NULL;
     made->size = 0;
+    if (status == TW_E_MEMORY)
+        return tw_capture_no_memory(capture);
     made->why = tw_capture_keep_text(capture, fault.text, strlen(fault.text));
     return made->why ? TW_OK : TW_E_MEMORY;
 }

@@ -6,6 +6,7 @@
 
 #include "base/platform.h"
 #include "capture/capture.h"
+#include "image/file.h"
 
 /* The mapped file that these bytes lie in; NULL: they are not of a mapped file. */
 static const struct capture_file *find_file(const struct tw_capture *capture,
@@ -16,7 +17,8 @@ static const struct capture_file *find_file(const struct tw_capture *capture,
     for (size_t i = 0; i < capture->loaded_count; i++) {
         const struct capture_file *file = capture->loaded[i];
 
-        if (file->bytes && (uintptr_t)bytes >= (uintptr_t)file->bytes &&
+        if (file->bytes && !tw_file_is_small(file->size) &&
+            (uintptr_t)bytes >= (uintptr_t)file->bytes &&
             (uintptr_t)bytes - (uintptr_t)file->bytes < file->size)
             return file;
     }

@@ -32,7 +32,7 @@ enum tw_status tw_perf_program(struct tw_perf_program *program, const char *path
     struct tw_file file;
     struct perf_elf elf;
 
-    TW_TRY(tw_file_map(&file, path, fault));
+    TW_TRY(tw_file_map(&file, NULL, path, fault));
     tw_perf_elf_open(&elf, file.bytes, file.size);
     if (elf.is_elf)
         take(&made, &elf);

@@ -441,7 +441,7 @@ size_t tw_perf_build_id(uint8_t id[20], const char *path)
     struct perf_elf elf;
     size_t size;
 
-    if (tw_file_map(&file, path, NULL) != TW_OK)
+    if (tw_file_map(&file, NULL, path, NULL) != TW_OK)
         return 0;
     tw_perf_elf_open(&elf, file.bytes, file.size);
     size = tw_perf_elf_build_id(&elf, id);

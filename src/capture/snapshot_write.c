@@ -113,7 +113,7 @@ static enum tw_status write_file(struct writing *out, size_t *size, const char *
                                  const uint8_t *bytes, const char *path)
 {
     const bool is_copy = !bytes && path;
-    struct tw_file file = { bytes, *size };
+    struct tw_file file = { .bytes = bytes, .size = *size };
     enum tw_status status;
     bool is_new;
 
@@ -122,10 +122,11 @@ static enum tw_status write_file(struct writing *out, size_t *size, const char *
     if (!bytes && !path && *size)
         return tw_fail(out->fault, TW_E_ARGUMENT, "%s: has neither bytes nor a path", name);
     if (is_copy) {
-        TW_TRY(tw_file_map(&file, path, out->fault));
+        TW_TRY(tw_file_map(&file, NULL, path, out->fault));
         *size = file.size;
     }
-    status = enter_name(out, &is_new, name, (struct tw_file){ bytes, *size }, path);
+    status =
+        enter_name(out, &is_new, name, (struct tw_file){ .bytes = bytes, .size = *size }, path);
     if (status == TW_OK && is_new)
         status = tw_folder_write(&out->folder, name, file.bytes, file.size);
     if (is_copy)

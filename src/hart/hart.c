@@ -191,7 +191,7 @@ enum tw_status tw_hart_open(struct tw_hart **hart, const char *path,
 
     *hart = NULL;
     TW_TRY(make(&opened, options, fault));
-    status = tw_file_map(&opened->file, path, &opened->fault);
+    status = tw_file_map(&opened->file, opened->options.allocator, path, &opened->fault);
     if (status == TW_OK)
         status = begin(opened, opened->file.bytes, opened->file.size);
     return made(hart, opened, status, fault);

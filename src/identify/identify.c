@@ -389,15 +389,20 @@ static enum tw_status look_inside(struct tw_inquiry *inquiry, const char *name)
     return identify_trace(inquiry, name);
 }
 
+static enum tw_status take(struct tw_identify_options *copy,
+                           const struct tw_identify_options *options, struct tw_fault *fault)
+{
+    *copy = (struct tw_identify_options){ .size = sizeof *copy };
+    return options ? TW_SIZED_TAKE(copy, options, "tw_identify_options", fault) : TW_OK;
+}
+
 static enum tw_status start(struct tw_identified **identified, struct tw_identify_options *copy,
                             const struct tw_identify_options *options, struct tw_fault *fault)
 {
     struct tw_identified *answer;
 
     *identified = NULL;
-    *copy = (struct tw_identify_options){ .size = sizeof *copy };
-    if (options)
-        TW_TRY(TW_SIZED_TAKE(copy, options, "tw_identify_options", fault));
+    TW_TRY(take(copy, options, fault));
     answer = tw_take(copy->allocator, sizeof *answer);
     if (!answer)
         return tw_fail(fault, TW_E_MEMORY, "no memory to identify a file");
@@ -497,7 +502,8 @@ enum tw_status tw_identify(struct tw_identified **identified, const char *path,
         tw_answer_evidence(*identified, "a folder");
         return finish(identified, ask_capture(*identified, path, "snapshot"), fault);
     }
-    TW_TRY(tw_file_map(&file, path, fault));
+    TW_TRY(take(&copy, options, fault));
+    TW_TRY(tw_file_map(&file, copy.allocator, path, fault));
     status = tw_identify_bytes(identified, file.bytes, file.size, path, options, fault);
     tw_file_unmap(&file);
     if (status == TW_OK && !(*identified)->stays_outside && (*identified)->about.format &&

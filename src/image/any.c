@@ -26,8 +26,8 @@ enum tw_status tw_image_add_any(struct tw_image *image, const struct tw_region *
     struct tw_file file;
     bool is_elf, is_list;
 
-    TW_TRY(image->copies ? tw_file_copy(&file, path, &image->fault)
-                         : tw_file_map(&file, path, &image->fault));
+    TW_TRY(image->copies ? tw_file_copy(&file, image->allocator, path, &image->fault)
+                         : tw_file_map(&file, image->allocator, path, &image->fault));
     is_elf = file.size >= 4 && memcmp(file.bytes, "\177ELF", 4) == 0;
     is_list = !is_elf && is_segment_list(&file);
     tw_file_unmap(&file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files as target memory: mapped, or copied where the caller wants that. */
+/* Files as target memory: mapped, or copied where they are small or the caller wants that. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "image/file.h"
 
@@ -14,6 +14,8 @@
 #include "image/store.h"
 
 static const uint8_t nothing[1];
+
+enum how { MAPPED, COPIED };
 
 /* Reads what is there by now; less than was expected is a fault. */
 static bool read_all(int fd, uint8_t *to, size_t size)
@@ -33,27 +35,39 @@ static bool read_all(int fd, uint8_t *to, size_t size)
     return true;
 }
 
-/* Memory that tw_file_unmap gives back: the file's own pages, or others with the same bytes. */
-static void *get_bytes(int fd, size_t size, bool copies)
+/* Memory that give_bytes gives back: the file's own pages, or other memory with the same bytes. */
+static uint8_t *get_bytes(const struct tw_allocator *allocator, int fd, size_t size,
+                          enum how how)
 {
-    void *map = mmap(NULL, size, copies ? PROT_READ | PROT_WRITE : PROT_READ,
-                     MAP_PRIVATE | (copies ? MAP_ANONYMOUS : 0), copies ? -1 : fd, 0);
+    uint8_t *bytes;
+    void *map;
 
-    if (map == MAP_FAILED || !copies || read_all(fd, map, size))
+    if (tw_file_is_small(size)) {
+        bytes = tw_take_raw(allocator, size);
+        if (bytes && read_all(fd, bytes, size))
+            return bytes;
+        tw_give(allocator, bytes);
+        return NULL;
+    }
+    map = mmap(NULL, size, how == COPIED ? PROT_READ | PROT_WRITE : PROT_READ,
+               MAP_PRIVATE | (how == COPIED ? MAP_ANONYMOUS : 0), how == COPIED ? -1 : fd, 0);
+    if (map == MAP_FAILED)
+        return NULL;
+    if (how == MAPPED || read_all(fd, map, size))
         return map;
     (void)munmap(map, size);
-    return MAP_FAILED;
+    return NULL;
 }
 
-static enum tw_status open_file(struct tw_file *file, const char *path, bool copies,
-                                struct tw_fault *fault)
+static enum tw_status open_file(struct tw_file *file, const struct tw_allocator *allocator,
+                                const char *path, enum how how, struct tw_fault *fault)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const uint8_t *bytes;
     struct stat about;
-    void *map;
     int why;
 
-    *file = (struct tw_file){ nothing, 0 };
+    *file = (struct tw_file){ nothing, 0, allocator };
     if (fd < 0)
         return tw_fail(fault, TW_E_FILE, "%s: %s", path, strerror(errno));
     if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
@@ -64,41 +78,50 @@ static enum tw_status open_file(struct tw_file *file, const char *path, bool cop
         (void)close(fd);
         return about.st_size ? tw_fail(fault, TW_E_FILE, "%s: too large", path) : TW_OK;
     }
-    map = get_bytes(fd, (size_t)about.st_size, copies);
+    errno = ENOMEM;
+    bytes = get_bytes(allocator, fd, (size_t)about.st_size, how);
     why = errno;
     (void)close(fd);
-    if (map == MAP_FAILED)
-        return tw_fail(fault, TW_E_FILE, "%s: cannot be %s: %s", path,
-                       copies ? "read" : "mapped", strerror(why));
-    *file = (struct tw_file){ map, (size_t)about.st_size };
+    if (!bytes)
+        return tw_fail(
+            fault, why == ENOMEM ? TW_E_MEMORY : TW_E_FILE, "%s: cannot be %s: %s", path,
+            how == COPIED || tw_file_is_small((size_t)about.st_size) ? "read" : "mapped",
+            strerror(why));
+    *file = (struct tw_file){ bytes, (size_t)about.st_size, allocator };
     return TW_OK;
 }
 
-enum tw_status tw_file_map(struct tw_file *file, const char *path, struct tw_fault *fault)
+enum tw_status tw_file_map(struct tw_file *file, const struct tw_allocator *allocator,
+                           const char *path, struct tw_fault *fault)
 {
-    return open_file(file, path, false, fault);
+    return open_file(file, allocator, path, MAPPED, fault);
 }
 
-enum tw_status tw_file_copy(struct tw_file *file, const char *path, struct tw_fault *fault)
+enum tw_status tw_file_copy(struct tw_file *file, const struct tw_allocator *allocator,
+                            const char *path, struct tw_fault *fault)
 {
-    return open_file(file, path, TW_MAPPED_CAN_SHRINK, fault);
+    return open_file(file, allocator, path, TW_MAPPED_CAN_SHRINK ? COPIED : MAPPED, fault);
 }
 
-enum tw_status tw_file_map_replaceable(struct tw_file *file, const char *path,
+enum tw_status tw_file_map_replaceable(struct tw_file *file,
+                                       const struct tw_allocator *allocator, const char *path,
                                        struct tw_fault *fault)
 {
-    return open_file(file, path, !TW_MAPPED_CAN_GO, fault);
+    return open_file(file, allocator, path, TW_MAPPED_CAN_GO ? MAPPED : COPIED, fault);
 }
 
 void tw_file_unmap(struct tw_file *file)
 {
-    void *map;
+    void *bytes;
 
     if (file->size) {
-        memcpy(&map, &file->bytes, sizeof map); /* munmap takes no const */
-        (void)munmap(map, file->size);
+        memcpy(&bytes, &file->bytes, sizeof bytes); /* what frees it takes no const */
+        if (tw_file_is_small(file->size))
+            tw_give(file->allocator, bytes);
+        else
+            (void)munmap(bytes, file->size);
     }
-    *file = (struct tw_file){ nothing, 0 };
+    *file = (struct tw_file){ nothing, 0, NULL };
 }
 
 void tw_image_copy_files(struct tw_image *image, bool copies)
@@ -121,8 +144,8 @@ enum tw_status tw_image_back(struct tw_image *image, struct backing **backing, c
         tw_give(image->allocator, made);
         return tw_fail(&image->fault, TW_E_MEMORY, "no memory for %s", path);
     }
-    status = image->copies ? tw_file_copy(&made->file, path, &image->fault)
-                           : tw_file_map(&made->file, path, &image->fault);
+    status = image->copies ? tw_file_copy(&made->file, image->allocator, path, &image->fault)
+                           : tw_file_map(&made->file, image->allocator, path, &image->fault);
     if (status != TW_OK) {
         tw_give(image->allocator, made->path);
         tw_give(image->allocator, made);

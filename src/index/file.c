@@ -234,7 +234,7 @@ enum tw_status tw_index_open(struct tw_index_file **file, const char *path,
     enum tw_status status;
 
     *file = NULL;
-    TW_TRY(tw_file_map_replaceable(&map, path, fault)); /* a newer index */
+    TW_TRY(tw_file_map_replaceable(&map, allocator, path, fault)); /* a newer index */
     status = tw_index_open_bytes(file, map.bytes, map.size, allocator, &why);
     if (status != TW_OK) {
         tw_file_unmap(&map);

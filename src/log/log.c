@@ -201,7 +201,7 @@ enum tw_status tw_log_open(struct tw_log **log, const char *path,
     opened = make(options ? &copy : NULL);
     if (!opened)
         return tw_fail(fault, TW_E_MEMORY, "no memory");
-    status = tw_file_map(&opened->file, path, &opened->fault);
+    status = tw_file_map(&opened->file, opened->options.allocator, path, &opened->fault);
     if (status == TW_OK)
         status = begin(opened, opened->file.bytes, opened->file.size);
     return made(log, opened, status, fault);

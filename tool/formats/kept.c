@@ -7,9 +7,9 @@
 
 #include "base/members.h"
 
-/* Each is kept where its element puts it, in place of what was there.  There is more room when as many were written: a small
-   capture needs but little. */
-enum { BITS_FIRST = 8, BITS_MORE = 2, BITS_MOST = 12 };
+/* Each is kept where its element puts it, in place of what was there.  There is more room when several times as many were
+   written: a small capture needs but little. */
+enum { BITS_FIRST = 8, BITS_MORE = 2, BITS_MOST = 12, TIMES = 8 };
 enum { TEXT_ROOM = 102, COPY = 64 };
 _Static_assert(sizeof(struct tw_element) == 32, "the bytes of an element are compared");
 
@@ -86,7 +86,7 @@ static size_t write_line(struct kept_lines *kept, struct line *line, char *out,
     line->id = id;
     line->size = (uint8_t)(size - before);
     memcpy(line->text, out + before, size - before);
-    if (kept->written++ >> kept->bits && kept->bits < BITS_MOST)
+    if (++kept->written > (size_t)TIMES << kept->bits && kept->bits < BITS_MOST)
         (void)make_room(kept, kept->bits + BITS_MORE);
     return size;
 }

@@ -23,7 +23,7 @@ static void *volatile left_alone; /* so that it is neither left out nor taken fo
 void keep_memory(void)
 {
 #if defined __GLIBC__ && defined MADV_HUGEPAGE
-    enum { MOST = 32 << 20, FIRST = 24 << 20, LARGE_PAGE = 2 << 20, SMALL = 256 << 10 };
+    enum { MOST = 32 << 20, FIRST = 24 << 20, LARGE_PAGE = 2 << 20, SMALL = 512 << 10 };
     uintptr_t begin, large;
     void *memory;
 

@@ -13,7 +13,7 @@
 #include "shared/interrupt.h"
 #include "shared/pager.h"
 
-enum { BUFFER_SIZE = 1 << 18 };
+enum { BUFFER_SIZE = 1 << 15 }; /* stays in the first levels of cache, and most of it is used */
 
 static bool wants_color(enum color_wish wish, FILE *file)
 {

@@ -22,77 +22,155 @@
 #else
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
+#ifdef SYS_clone3
+#define CLONE3 SYS_clone3
+#else
+#define CLONE3 435 /* everywhere */
+#endif
 
 enum { THREAD = 0x00010000 /* CLONE_THREAD */, OTHER_ABI = 0x40000000 };
 
-#define LOAD(field)    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define RETURN(answer) BPF_STMT(BPF_RET | BPF_K, (answer))
-#define REFUSAL(why)   (SECCOMP_RET_ERRNO | (why))
-/* Refuses one call and goes on with the next line. */
-#define REFUSE(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), RETURN(REFUSAL(EPERM))
-
-static struct sock_filter filter[] = {
-    LOAD(arch),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
-    RETURN(REFUSAL(EPERM)),
-    LOAD(nr),
-    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_ABI, 0, 1),
-    RETURN(REFUSAL(EPERM)),
-    /* Other programs.  Threads are made with clone where clone3, whose flags no filter sees, is not there. */
-    REFUSE(SYS_execve),
-    REFUSE(SYS_execveat),
+static const unsigned refused[] = {
+    /* Other programs. */
+    SYS_execve,
+    SYS_execveat,
 #ifdef SYS_fork
-    REFUSE(SYS_fork),
-    REFUSE(SYS_vfork),
-#endif
-#ifdef SYS_clone3
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
-    RETURN(REFUSAL(ENOSYS)),
+    SYS_fork,
+    SYS_vfork,
 #endif
     /* The network. */
-    REFUSE(SYS_socket),
-    REFUSE(SYS_socketpair),
-    REFUSE(SYS_connect),
-    REFUSE(SYS_bind),
-    REFUSE(SYS_listen),
-    REFUSE(SYS_accept),
-    REFUSE(SYS_accept4),
-    REFUSE(SYS_sendto),
-    REFUSE(SYS_sendmsg),
+    SYS_socket,
+    SYS_socketpair,
+    SYS_connect,
+    SYS_bind,
+    SYS_listen,
+    SYS_accept,
+    SYS_accept4,
+    SYS_sendto,
+    SYS_sendmsg,
     /* Other processes, and the system. */
-    REFUSE(SYS_ptrace),
-    REFUSE(SYS_process_vm_readv),
-    REFUSE(SYS_process_vm_writev),
-    REFUSE(SYS_kill),
-    REFUSE(SYS_tkill),
-    REFUSE(SYS_unshare),
-    REFUSE(SYS_setns),
-    REFUSE(SYS_mount),
-    REFUSE(SYS_umount2),
-    REFUSE(SYS_pivot_root),
-    REFUSE(SYS_chroot),
-    REFUSE(SYS_bpf),
-    REFUSE(SYS_perf_event_open),
-    REFUSE(SYS_userfaultfd),
-    REFUSE(SYS_add_key),
-    REFUSE(SYS_keyctl),
-    REFUSE(SYS_init_module),
-    REFUSE(SYS_finit_module),
-    REFUSE(SYS_kexec_load),
-    REFUSE(SYS_setuid),
-    REFUSE(SYS_setgid),
-    /* A process is a clone that is no thread. */
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
-    LOAD(args[0]),
-    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, THREAD, 1, 0),
-    RETURN(REFUSAL(EPERM)),
-    RETURN(SECCOMP_RET_ALLOW),
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_kill,
+    SYS_tkill,
+    SYS_unshare,
+    SYS_setns,
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_add_key,
+    SYS_keyctl,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_kexec_load,
+    SYS_setuid,
+    SYS_setgid,
 };
+
+/* The answer changes with the first call of a run of refused ones, and behind its last. */
+enum { REFUSED = sizeof refused / sizeof refused[0], CHANGES = 2 * REFUSED + 1 };
+
+/* The filter's lines: what decides for threads and processes, a search for the call's place among the changes, and
+   what the jumps of both lead to. */
+enum { SEARCH = 5, ENDS = 5, LINES = SEARCH + CHANGES + ENDS };
+enum end { IS_THREAD, IS_PROCESS = IS_THREAD + 2, NOT_THERE, LEAVE, REFUSE = IS_PROCESS };
+
+struct filter {
+    struct sock_filter lines[LINES];
+    unsigned count, ends; /* there; where those lines begin */
+};
+
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+
+static void add(struct filter *filter, struct sock_filter line)
+{
+    filter->lines[filter->count++] = line;
+}
+
+/* Goes on at one line or the other. */
+static void test(struct filter *filter, unsigned how, unsigned word, unsigned yes, unsigned no)
+{
+    const unsigned next = filter->count + 1;
+
+    add(filter,
+        (struct sock_filter)BPF_JUMP(BPF_JMP | how | BPF_K, word, (unsigned char)(yes - next),
+                                     (unsigned char)(no - next)));
+}
+
+/* Looks among the changes [first, end) by halves: the kernel tries a filter with each call that there is when it takes
+   it, and comparing them one by one was a tenth of what a short command took.  Behind an odd number of changes calls
+   are refused. */
+static void search(struct filter *filter, const unsigned *changes, unsigned first, unsigned end)
+{
+    const unsigned middle = first + (end - first) / 2, line = filter->count;
+    const unsigned before = filter->ends + (middle & 1 ? REFUSE : LEAVE);
+    const unsigned behind = filter->ends + (middle & 1 ? LEAVE : REFUSE);
+
+    test(filter, BPF_JGE, changes[middle],
+         middle + 1 < end ? line + 1 + middle - first : behind,
+         first < middle ? line + 1 : before);
+    if (first < middle)
+        search(filter, changes, first, middle);
+    if (middle + 1 < end)
+        search(filter, changes, middle + 1, end);
+}
+
+/* Where the answer changes, in ascending order; how often. */
+static unsigned find_changes(unsigned *changes)
+{
+    unsigned calls[REFUSED], count = 0;
+
+    for (unsigned i = 0; i < REFUSED; i++) {
+        unsigned at = i;
+
+        for (; at && calls[at - 1] > refused[i]; at--)
+            calls[at] = calls[at - 1];
+        calls[at] = refused[i];
+    }
+    for (unsigned i = 0; i < REFUSED; i++) {
+        if (!i || calls[i] != calls[i - 1] + 1)
+            changes[count++] = calls[i];
+        if (i + 1 == REFUSED || calls[i + 1] != calls[i] + 1)
+            changes[count++] = calls[i] + 1;
+    }
+    changes[count++] = OTHER_ABI;
+    return count;
+}
+
+static void make(struct filter *filter)
+{
+    unsigned changes[CHANGES];
+    const unsigned count = find_changes(changes);
+
+    filter->count = 0;
+    filter->ends = SEARCH + count;
+    add(filter, (struct sock_filter)LOAD(arch));
+    test(filter, BPF_JEQ, ARCHITECTURE, 2, filter->ends + REFUSE);
+    add(filter, (struct sock_filter)LOAD(nr));
+    test(filter, BPF_JEQ, SYS_clone, filter->ends + IS_THREAD, 4);
+    test(filter, BPF_JEQ, CLONE3, filter->ends + NOT_THERE, SEARCH);
+    search(filter, changes, 0, count);
+    /* A process is a clone that is no thread.  Threads are made with it where clone3, whose flags no filter sees, is
+       not there. */
+    add(filter, (struct sock_filter)LOAD(args[0]));
+    test(filter, BPF_JSET, THREAD, filter->ends + LEAVE, filter->ends + IS_PROCESS);
+    add(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+    add(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
+    add(filter, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+}
 
 void sandbox_enter(void)
 {
-    const struct sock_fprog program = { sizeof filter / sizeof filter[0], filter };
+    struct filter filter;
+    struct sock_fprog program;
 
+    make(&filter);
+    program = (struct sock_fprog){ (unsigned short)filter.count, filter.lines };
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return;
     /* All threads, those of libraries too. */

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""bench_start.py FOLDER: a capture of 4 KiB a thousand times, each in a process of its own: the time from its start to its end, beside
+that of a process that does nothing (true), in turn; and what that leaves: the time that is the tool's own."""
+import os
+import pathlib
+import shutil
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROUNDS, STARTS = (1, 5) if os.environ.get("BENCH_QUICK") else (20, 50)
+
+
+def start(words):
+    """Milliseconds for each of some starts."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    before = time.perf_counter()
+    for _ in range(STARTS):
+        _, status = os.waitpid(os.posix_spawn(words[0], words, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, 1)]), 0)
+        if os.waitstatus_to_exitcode(status) > 1:
+            sys.exit(f"bench: {words} failed")
+    took = time.perf_counter() - before
+    os.close(null)
+    return 1000 * took / STARTS
+
+
+def main():
+    tool = str(pathlib.Path(sys.argv[1]).resolve().parent / "trackway")
+    corpus = pathlib.Path(os.environ.get("TRACKWAY_CORPUS", ROOT / "../shared/corpus"))
+    capture = str(corpus / "coresight" / "snapshots" / "maxspec0_commopt1")
+    nothing = shutil.which("true")
+    print("# start: wall time of a process that decodes 4 KiB, by that of one that does nothing")
+    if not os.path.isdir(capture) or not nothing:
+        print("# start: skipped, no corpus")
+        return
+    commands = {"nothing": [nothing], "version": [tool, "--version"], "decode": [tool, "decode", capture, "-q"],
+                "stats": [tool, "stats", capture, "-q"]}
+    best = {name: start(words) for name, words in commands.items()}
+    for _ in range(ROUNDS):
+        for name, words in commands.items():
+            best[name] = min(best[name], start(words))
+    for name in list(commands)[1:]:
+        print(f"start/{name}-of-nothing {best[name] / best['nothing']:.3f}  {best[name]:.3f} ms, of which {best[name] - best['nothing']:.3f} are the tool's own")
+
+
+main()
