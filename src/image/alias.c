@@ -46,6 +46,7 @@ void tw_image_alias_free(struct tw_image *alias)
     if (!alias)
         return;
     tw_pages_free(alias);
+    tw_give(alias->allocator, alias->kept.hits);
     allocator = alias->allocator_copy; /* the alias itself holds it */
     is_ours = !alias->allocator;
     tw_give(is_ours ? NULL : &allocator, alias);

@@ -69,6 +69,7 @@ void tw_image_free(struct tw_image *image)
         drop_region(image, &image->regions[i]);
     drop_layers(image);
     tw_pages_free(image);
+    tw_give(image->allocator, image->kept.hits);
     (void)pthread_mutex_destroy(&image->asking);
     tw_give(image->allocator, image->layers);
     tw_give(image->allocator, image->regions);
@@ -369,6 +370,24 @@ static bool probe_context(const struct tw_image *image, struct hit *window, uint
     return false;
 }
 
+static struct hit *kept_hit(const struct tw_image *image, uint64_t address)
+{
+    return &image->kept.hits[address / HITS_PAGE % HITS_KEPT];
+}
+
+/* Without memory nothing is kept. */
+static void keep_hit(struct tw_image *image, uint64_t address, const struct hit *hit)
+{
+    struct kept_hits *kept = &image->kept;
+
+    if (!kept->hits && ++kept->found > HITS_PATIENCE)
+        kept->hits = tw_take(image->allocator, HITS_KEPT * sizeof *kept->hits);
+    if (!kept->hits)
+        return;
+    kept->found = 1;
+    *kept_hit(image, address) = *hit;
+}
+
 /* Looks for what the last hit does not tell. */
 static TW_NOINLINE size_t find_window(struct tw_image *image, const uint8_t **bytes,
                                       const struct tw_view *view, uint64_t address)
@@ -387,6 +406,7 @@ static TW_NOINLINE size_t find_window(struct tw_image *image, const uint8_t **by
         return tw_pages_find(image, bytes, view, address, window.high);
     }
     image->hit = window;
+    keep_hit(image, address, &window);
     *bytes = window.bytes + (address - window.low);
     return (size_t)(window.high - address) + 1;
 }
@@ -402,6 +422,11 @@ size_t tw_image_find(struct tw_image *image, const uint8_t **bytes, const struct
     }
     if (tw_hit_tells(image, &image->miss, view, address))
         return tw_pages_find(image, bytes, view, address, image->miss.high);
+    if (image->kept.hits && tw_hit_tells(image, kept_hit(image, address), view, address)) {
+        image->hit = *kept_hit(image, address);
+        *bytes = image->hit.bytes + (address - image->hit.low);
+        return (size_t)(image->hit.high - address) + 1;
+    }
     return find_window(image, bytes, view, address);
 }
 

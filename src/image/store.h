@@ -4,6 +4,7 @@
 #define IMAGE_STORE_H
 
 #include <pthread.h>
+#include <string.h>
 
 #include <trackway/image.h>
 
@@ -57,6 +58,18 @@ struct hit {
     const uint8_t *bytes; /* at low */
 };
 
+/* Places that were found before, by their address: code that lies in many regions goes to and fro between them. */
+enum {
+    HITS_KEPT = 256,
+    HITS_PAGE = 4096,
+    HITS_PATIENCE = 32 /* looked up before room is taken */
+};
+
+struct kept_hits {
+    struct hit *hits; /* HITS_KEPT, or NULL */
+    unsigned found;   /* since what was kept was forgotten */
+};
+
 struct page;
 
 /* Answers of the callback: a fixed number of pages, the oldest gives way. */
@@ -83,6 +96,7 @@ struct tw_image {
     uint8_t xlen;    /* of the first RISC-V program; 0: none yet */
     struct hit hit;  /* the last place that was in a region ... */
     struct hit miss; /* ... and the last that was in none */
+    struct kept_hits kept;
     struct page_cache cache;
     struct tw_image *parent; /* of an alias: whose regions these are */
     pthread_mutex_t asking;  /* held while the callback is, unless it is an alias */
@@ -122,6 +136,9 @@ enum tw_status tw_image_region_from(struct tw_image *image, struct tw_region *ou
 static inline void tw_image_forget_hits(struct tw_image *image)
 {
     image->hit.is_valid = image->miss.is_valid = false;
+    if (image->kept.hits && image->kept.found)
+        memset(image->kept.hits, 0, HITS_KEPT * sizeof *image->kept.hits);
+    image->kept.found = 0;
 }
 
 /* Whether what was found for a place near by tells of this one, too. */

@@ -63,9 +63,62 @@ static void any_number_in_any_order(void **state)
     }
 }
 
+/* What is kept of where places lie is of this view and of these regions alone. */
+static void places_to_and_fro(void **state)
+{
+    enum { REGIONS = 200, PAGE = 0x1000, ROUNDS = 4 };
+    const struct tw_view other = { TW_SPACE_EL3, 0, 0 }, later = { TW_SPACE_ANY, 0, 50 };
+    struct tw_region own = {
+        .size = sizeof own, .address = 7 * PAGE, .length = 4, .from = 40, .until = 60
+    };
+    struct tw_image *image, *alias;
+    const uint8_t *bytes;
+    size_t size;
+
+    (void)state;
+    CHECK_EQ(tw_image_new(&image, NULL, NULL), TW_OK);
+    for (uint64_t n = 0; n < REGIONS; n++)
+        CHECK_EQ(add(image, n * PAGE + 16, PAGE / 2, n * 8), TW_OK);
+    alias = tw_image_alias_new(image, NULL);
+    CHECK(alias != NULL);
+    for (uint64_t i = 0; i < ROUNDS * REGIONS; i++) {
+        const uint64_t n = i * 37 % REGIONS;
+        struct tw_image *asked = i % 3 ? image : alias;
+
+        if (i == 2 * REGIONS) { /* others come in the place of some */
+            for (uint64_t k = 0; k < REGIONS; k += 5)
+                tw_image_remove(image, k * PAGE + 16, 0);
+            for (uint64_t k = 0; k < REGIONS; k += 10)
+                CHECK_EQ(add(image, k * PAGE + 8, 32, 1), TW_OK);
+            tw_image_alias_refresh(alias);
+        }
+        if (i >= 2 * REGIONS && n % 5 == 0) {
+            CHECK_EQ(find(asked, n * PAGE + 24, &size), n % 10 == 0 ? 17 : -1);
+            continue;
+        }
+        CHECK_EQ(find(asked, n * PAGE + 24, &size), (int64_t)n * 8 + 8);
+        CHECK_EQ(size, PAGE / 2 - 8);
+        if (i % 7 == 0) {
+            CHECK_EQ(tw_image_find(asked, &bytes, &other, n * PAGE + 16), PAGE / 2);
+            CHECK_EQ(bytes - memory, (int64_t)n * 8);
+        }
+        CHECK_EQ(find(asked, n * PAGE + PAGE - 1, &size), -1);
+    }
+    CHECK_EQ(tw_image_add(image, &own, memory + 99), TW_OK);
+    for (unsigned i = 0; i < 100; i++) {
+        CHECK_EQ(find(image, 7 * PAGE, &size), -1);
+        CHECK_EQ(tw_image_find(image, &bytes, &later, 7 * PAGE), 4);
+        CHECK_EQ(bytes - memory, 99);
+        CHECK_EQ(find(image, (uint64_t)(8 + i % 2) * PAGE + 16, &size), (8 + i % 2) * 8);
+    }
+    tw_image_alias_free(alias);
+    tw_image_free(image);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(any_number_in_any_order) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(any_number_in_any_order),
+                                        cmocka_unit_test(places_to_and_fro) };
 
     return cmocka_run_group_tests_name("a great many regions", tests, NULL, NULL);
 }
