@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Bytes of a capture that are given up come again when they are asked for, mapped or not. */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
-#include "test.h"
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <trackway/capture.h>
 
 #include "base/platform.h"
 
