@@ -20,6 +20,7 @@ void tw_image_alias_refresh(struct tw_image *alias)
     alias->cache.read = parent->cache.read;
     alias->cache.context = parent->cache.context;
     alias->generation = parent->generation;
+    tw_image_keep_hits(alias);
 }
 
 struct tw_image *tw_image_alias_new(struct tw_image *parent,

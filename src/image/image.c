@@ -270,6 +270,7 @@ enum tw_status tw_image_take(struct tw_image *image, const struct tw_region *reg
     if (backing)
         backing->uses++;
     changed(image);
+    tw_image_keep_hits(image);
     return TW_OK;
 }
 
@@ -375,19 +376,6 @@ static struct hit *kept_hit(const struct tw_image *image, uint64_t address)
     return &image->kept.hits[address / HITS_PAGE % HITS_KEPT];
 }
 
-/* Without memory nothing is kept. */
-static void keep_hit(struct tw_image *image, uint64_t address, const struct hit *hit)
-{
-    struct kept_hits *kept = &image->kept;
-
-    if (!kept->hits && ++kept->found > HITS_PATIENCE)
-        kept->hits = tw_take(image->allocator, HITS_KEPT * sizeof *kept->hits);
-    if (!kept->hits)
-        return;
-    kept->found = 1;
-    *kept_hit(image, address) = *hit;
-}
-
 /* Looks for what the last hit does not tell. */
 static TW_NOINLINE size_t find_window(struct tw_image *image, const uint8_t **bytes,
                                       const struct tw_view *view, uint64_t address)
@@ -406,7 +394,10 @@ static TW_NOINLINE size_t find_window(struct tw_image *image, const uint8_t **by
         return tw_pages_find(image, bytes, view, address, window.high);
     }
     image->hit = window;
-    keep_hit(image, address, &window);
+    if (image->kept.hits) {
+        *kept_hit(image, address) = window;
+        image->kept.has_some = true;
+    }
     *bytes = window.bytes + (address - window.low);
     return (size_t)(window.high - address) + 1;
 }

@@ -9,6 +9,7 @@
 #include <trackway/image.h>
 
 #include "base/compiler.h"
+#include "base/memory.h"
 #include "image/file.h"
 
 /* A file that regions lie in; mapped once, however many do. */
@@ -62,12 +63,12 @@ struct hit {
 enum {
     HITS_KEPT = 256,
     HITS_PAGE = 4096,
-    HITS_PATIENCE = 32 /* looked up before room is taken */
+    HITS_REGIONS = 32 /* of an image, before room is taken */
 };
 
 struct kept_hits {
     struct hit *hits; /* HITS_KEPT, or NULL */
-    unsigned found;   /* since what was kept was forgotten */
+    bool has_some;
 };
 
 struct page;
@@ -136,9 +137,16 @@ enum tw_status tw_image_region_from(struct tw_image *image, struct tw_region *ou
 static inline void tw_image_forget_hits(struct tw_image *image)
 {
     image->hit.is_valid = image->miss.is_valid = false;
-    if (image->kept.hits && image->kept.found)
+    if (image->kept.has_some)
         memset(image->kept.hits, 0, HITS_KEPT * sizeof *image->kept.hits);
-    image->kept.found = 0;
+    image->kept.has_some = false;
+}
+
+/* There are more regions: room where it pays, and not while places are looked for.  Without memory nothing is kept. */
+static inline void tw_image_keep_hits(struct tw_image *image)
+{
+    if (!image->kept.hits && image->count >= HITS_REGIONS)
+        image->kept.hits = tw_take(image->allocator, HITS_KEPT * sizeof *image->kept.hits);
 }
 
 /* Whether what was found for a place near by tells of this one, too. */
