@@ -41,6 +41,10 @@ struct tw_counter {
        range after it, as ever. */
     void (*sum)(void *context, void *tally, const struct tw_range_sum *sums, size_t count,
                 const struct tw_batch *whose);
+    /* The functions do not look at tw_element.itm_time of local timestamps, which add up through the whole trace: where
+       several threads decode ITM, `count` may get them without what came before.  Else ITM's elements are not counted
+       where they are made. */
+    bool ignores_local_time;
 };
 
 struct tw_tree_config {

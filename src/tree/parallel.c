@@ -8,6 +8,10 @@
 #include "base/memory.h"
 #include "path/state.h"
 
+enum {
+    SHARES = 16 /* in what a segment may fill: fewer shares, fewer turns at the lock */
+};
+
 /* Whether the branch's protocol can be decoded in parallel, and with its user's functions. */
 static bool is_able(const struct tw_branch *branch)
 {
@@ -38,6 +42,7 @@ static enum tw_status make_pool(struct tw_tree *tree)
     (void)pthread_cond_init(&pool->work, NULL);
     (void)pthread_cond_init(&pool->ready, NULL);
     pool->list_count = tree->branch_count;
+    pool->desk.is_callers = true;
     tree->pool = pool;
     for (size_t i = 0; i < pool->list_count; i++) {
         struct tw_segment_list *list = &pool->lists[i];
@@ -160,20 +165,22 @@ static void set_limits(struct tw_pool *pool, size_t active)
                   pool->tree->config.batch_room;
     if (pool->quota < 2)
         pool->quota = 2;
+    pool->share = 1 + pool->quota / SHARES;
 }
 
-/* Each tally costs what the code in it is, not the trace: where decoders count by blocks of code a segment
-   is long, and still every thread has several. */
+/* How long segments are at first.  Elements that are handed over fill memory until someone takes them: then short
+   ones are better.  Where elements are counted a long one costs fewer beginnings; and where decoders count by blocks
+   of code each tally costs what the code in it is, not the trace. */
 static size_t segment_size(const struct tw_tree *tree, size_t total)
 {
-    const struct tw_counter *counter = tree->config.counter;
-    size_t size = TW_SEGMENT_SIZE;
+    const size_t each = total / TW_SEGMENTS_EACH / tree->config.threads;
+    const size_t most = !tw_counts_apart(tree)   ? TW_SEGMENT_SIZE
+                        : tw_counts_ranges(tree) ? TW_SEGMENT_MOST
+                                                 : TW_SEGMENT_COUNTED;
 
     if (tree->config.segment_size)
         return tree->config.segment_size;
-    if (counter && counter->sum && total / TW_SEGMENTS_EACH / tree->config.threads > size)
-        size = total / TW_SEGMENTS_EACH / tree->config.threads;
-    return size < TW_SEGMENT_MOST ? size : TW_SEGMENT_MOST;
+    return each < TW_SEGMENT_SIZE ? TW_SEGMENT_SIZE : each < most ? each : most;
 }
 
 enum tw_status tw_parallel_plan(struct tw_tree *tree)
@@ -233,8 +240,8 @@ static void pass_segment(struct tw_pool *pool, struct tw_segment_list *list,
     (void)pthread_cond_broadcast(&pool->work);
 }
 
-/* With the lock: what was handed out of a worker's memory goes back to the workers, and the branch has its own
-   again: what one core writes all the time, another should not have to ask for. */
+/* What was handed out of a worker's memory goes back to the workers, and the branch has its own again: what one
+   core writes all the time, another should not have to ask for. */
 static void give_back(struct tw_pool *pool, struct tw_segment_list *list)
 {
     struct tw_branch *branch = list->branch;
@@ -249,20 +256,28 @@ static void give_back(struct tw_pool *pool, struct tw_segment_list *list)
         chunk->marks = branch->marks;
         branch->marks = list->own_marks;
     }
-    tw_pool_recycle(pool, chunk);
+    if (chunk->is_callers && pool->desk.spare.count < pool->share)
+        tw_chunks_add(&pool->desk.spare, chunk);
+    else
+        tw_chunks_add(&list->used, chunk);
 }
 
-/* With the lock: the segment's next chunk becomes the branch's batch. */
-static void take_chunk(struct tw_pool *pool, struct tw_segment_list *list,
-                       struct tw_segment *segment, bool is_merged)
+/* With the lock: the segment's next chunks become the caller's. */
+static void take_chunks(struct tw_pool *pool, struct tw_segment_list *list,
+                        struct tw_segment *segment)
 {
-    struct tw_branch *branch = list->branch;
-    struct tw_chunk *chunk = segment->first;
+    tw_chunks_move(&list->ready, &segment->chunks, pool->share);
+    if (segment->phase == TW_SEGMENT_PAUSED && segment->chunks.count <= pool->quota / 2)
+        (void)pthread_cond_signal(&pool->work);
+}
 
-    segment->first = chunk->next;
-    if (!segment->first)
-        segment->last = NULL;
-    segment->chunk_count--;
+/* The next chunk becomes the branch's batch. */
+static void hand_out(struct tw_segment_list *list, bool is_merged)
+{
+    const struct tw_segment *segment = &list->segments[list->current];
+    struct tw_branch *branch = list->branch;
+    struct tw_chunk *chunk = tw_chunks_take(&list->ready);
+
     list->taken = chunk;
     list->own_elements = branch->elements;
     list->own_marks = NULL;
@@ -276,16 +291,16 @@ static void take_chunk(struct tw_pool *pool, struct tw_segment_list *list,
         tw_follow_rebase(branch->elements, branch->count, segment->by);
     else if (segment->by && chunk->is_guess)
         branch->protocol->rebase(branch->decoder, branch->elements, branch->count, segment->by);
-    if (segment->phase == TW_SEGMENT_PAUSED && segment->chunk_count <= pool->quota / 2)
-        (void)pthread_cond_signal(&pool->work);
 }
 
-/* All that is held is decoded. */
-static enum tw_status end_list(struct tw_segment_list *list)
+/* With the lock: all that is held is decoded.  Who needs memory next is open again. */
+static enum tw_status end_list(struct tw_pool *pool, struct tw_segment_list *list)
 {
     struct tw_branch *branch = list->branch;
     const struct tw_segment *last = &list->segments[list->count - 1];
 
+    tw_chunks_append(&pool->free, &list->used);
+    tw_chunks_append(&pool->free, &pool->desk.spare);
     branch->used = (size_t)(last->state.offset - branch->stream.offset);
     branch->is_idle = true;
     list->is_active = false;
@@ -331,7 +346,7 @@ static enum tw_status sum(struct tw_branch *branch, enum tw_status status)
     return summed == TW_OK ? status : summed;
 }
 
-/* With the lock: the next batch of a segment that the branch's own decoder is at. */
+/* The next batch of a segment that the branch's own decoder is at. */
 static enum tw_status decode_directly(struct tw_pool *pool, struct tw_segment_list *list,
                                       bool is_merged)
 {
@@ -341,8 +356,6 @@ static enum tw_status decode_directly(struct tw_pool *pool, struct tw_segment_li
     enum tw_status status;
 
     job->engine->follow->sums = branch->code ? branch->code->sums : NULL;
-
-    (void)pthread_mutex_unlock(&pool->lock);
     status = tw_job_decode(job, &chunk, is_merged);
     if (status >= 0 && job->engine->follow->sums)
         status = sum(branch, status);
@@ -355,17 +368,18 @@ static enum tw_status decode_directly(struct tw_pool *pool, struct tw_segment_li
     branch->stats.seen.unsynced_bytes += chunk.unsynced;
     if (pool->tree->config.counts_elements)
         tw_stats_count(&branch->stats, chunk.elements, chunk.count);
-    (void)pthread_mutex_lock(&pool->lock);
     if (status != TW_OK) {
+        (void)pthread_mutex_lock(&pool->lock);
         job->segment->is_direct = false;
         tw_pool_leave(pool, job, status == TW_MORE ? TW_OK : status);
+        (void)pthread_mutex_unlock(&pool->lock);
     }
     return status < 0 ? status : TW_OK;
 }
 
 static bool is_for_direct(const struct tw_segment *segment)
 {
-    return segment->is_trusted && segment->has_state && !segment->first &&
+    return segment->is_trusted && segment->has_state && !segment->chunks.count &&
            (segment->phase == TW_SEGMENT_WAITING || segment->phase == TW_SEGMENT_PAUSED);
 }
 
@@ -384,36 +398,58 @@ static void merge_tally(struct tw_pool *pool, struct tw_branch *branch,
     pool->tallies = tally;
 }
 
+/* With the lock: one step to the next elements. */
+static enum tw_status go_on(struct tw_pool *pool, struct tw_segment_list *list)
+{
+    struct tw_segment *segment = &list->segments[list->current];
+
+    tw_chunks_append(&pool->free, &list->used);
+    if (segment->is_trusted &&
+        (segment->chunks.count || segment->phase != TW_SEGMENT_RUNNING) && segment->tally)
+        merge_tally(pool, list->branch, segment);
+    if (is_for_direct(segment))
+        return begin_direct(pool, list, segment);
+    if (segment->is_trusted && segment->chunks.count) {
+        take_chunks(pool, list, segment);
+    } else if (segment->is_trusted && segment->phase == TW_SEGMENT_DONE) {
+        if (segment->status != TW_OK)
+            return segment->status;
+        pass_segment(pool, list, segment);
+    } else if (atomic_load_explicit(&pool->tree->is_cancelled, memory_order_relaxed)) {
+        return TW_E_CANCELLED;
+    } else if (!tw_pool_help(pool)) {
+        (void)pthread_cond_wait(&pool->ready, &pool->lock);
+    }
+    return TW_OK;
+}
+
 static enum tw_status next_chunk(struct tw_pool *pool, struct tw_segment_list *list,
                                  bool is_merged)
 {
-    give_back(pool, list);
-    while (list->current < list->count) {
-        struct tw_segment *segment = &list->segments[list->current];
+    enum tw_status status = TW_OK;
 
-        if (segment->is_trusted && (segment->first || segment->phase != TW_SEGMENT_RUNNING) &&
-            segment->tally)
-            merge_tally(pool, list->branch, segment);
-        if (is_for_direct(segment))
-            TW_TRY(begin_direct(pool, list, segment));
-        if (segment->is_direct) {
-            TW_TRY(decode_directly(pool, list, is_merged));
+    give_back(pool, list);
+    while (!list->ready.count && list->current < list->count && status == TW_OK) {
+        if (list->segments[list->current].is_direct) { /* nobody else has to do with it */
+            status = decode_directly(pool, list, is_merged);
             if (list->branch->count)
-                return TW_OK;
-        } else if (segment->is_trusted && segment->first) {
-            take_chunk(pool, list, segment, is_merged);
-            return TW_OK;
-        } else if (segment->is_trusted && segment->phase == TW_SEGMENT_DONE) {
-            if (segment->status != TW_OK)
-                return segment->status;
-            pass_segment(pool, list, segment);
-        } else if (atomic_load_explicit(&pool->tree->is_cancelled, memory_order_relaxed)) {
-            return TW_E_CANCELLED;
-        } else if (!tw_pool_help(pool)) {
-            (void)pthread_cond_wait(&pool->ready, &pool->lock);
+                return status;
+            continue;
         }
+        (void)pthread_mutex_lock(&pool->lock);
+        status = go_on(pool, list);
+        (void)pthread_mutex_unlock(&pool->lock);
     }
-    return end_list(list);
+    if (status != TW_OK)
+        return status;
+    if (list->ready.count) {
+        hand_out(list, is_merged);
+        return TW_OK;
+    }
+    (void)pthread_mutex_lock(&pool->lock);
+    status = end_list(pool, list);
+    (void)pthread_mutex_unlock(&pool->lock);
+    return status;
 }
 
 bool tw_parallel_fill(struct tw_branch *branch, enum tw_status *status, bool is_merged)
@@ -428,9 +464,7 @@ bool tw_parallel_fill(struct tw_branch *branch, enum tw_status *status, bool is_
         *status = bring_home(list);
         return *status != TW_OK;
     }
-    (void)pthread_mutex_lock(&pool->lock);
     *status = next_chunk(pool, list, is_merged);
-    (void)pthread_mutex_unlock(&pool->lock);
     return true;
 }
 

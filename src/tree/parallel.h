@@ -15,9 +15,11 @@
 
 enum {
     TW_SEGMENT_SIZE = 32 * 1024, /* bytes of a stream, unless told */
-    TW_SEGMENT_MOST = 1 << 20,   /* where decoders count ... */
-    TW_SEGMENTS_EACH = 2,        /* ... and so many for each thread */
-    TW_SEGMENT_CHUNKS = 48       /* that a segment may fill before someone takes them */
+    TW_SEGMENT_COUNTED =
+        128 * 1024,            /* most, where elements are counted by who decodes them, ... */
+    TW_SEGMENT_MOST = 1 << 20, /* ... and where decoders count; ... */
+    TW_SEGMENTS_EACH = 2,      /* ... but so many for each thread */
+    TW_SEGMENT_CHUNKS = 48     /* that a segment may fill before someone takes them */
 };
 
 /* A batch of elements on its way from a worker to who takes it. */
@@ -28,6 +30,20 @@ struct tw_chunk {
     size_t count, mark_count;
     uint64_t unsynced; /* tw_output.unsynced */
     bool is_guess;     /* elements tell of a total that was a guess */
+    bool is_callers;   /* made by the caller's thread, which is who reads it */
+};
+
+/* In the order in which they were made. */
+struct tw_chunks {
+    struct tw_chunk *first, *last; /* `last` is there if `first` is */
+    size_t count;
+};
+
+/* Where a thread makes batches, without asking for the lock for each. */
+struct tw_desk {
+    struct tw_chunks made;  /* not handed over yet */
+    struct tw_chunks spare; /* free */
+    bool is_callers;        /* of the thread that takes what is made */
 };
 
 enum tw_segment_phase {
@@ -51,12 +67,11 @@ struct tw_segment {
     bool is_direct;  /* running on the caller's thread, straight into the branch's batch */
     bool is_handed;  /* counting: it gives its elements to who takes them after all */
     enum tw_status status;
-    uint64_t by;           /* what its total lacks: see tw_protocol.rebase */
-    struct tw_state begin; /* at `until` */
-    struct tw_state state; /* at the end, or where it paused; true if is_trusted */
-    struct tw_chunk *first, *last;
-    size_t chunk_count;
-    struct tw_tally *tally; /* of the elements before the first chunk; or NULL */
+    uint64_t by;             /* what its total lacks: see tw_protocol.rebase */
+    struct tw_state begin;   /* at `until` */
+    struct tw_state state;   /* at the end, or where it paused; true if is_trusted */
+    struct tw_chunks chunks; /* what it made and nobody took */
+    struct tw_tally *tally;  /* of the elements before the first chunk; or NULL */
     struct tw_stats stats;
 };
 
@@ -69,6 +84,7 @@ struct tw_job {
     size_t number;
     struct tw_segment *segment;
     struct tw_engine *engine;
+    struct tw_desk *desk; /* of who works */
     struct tw_input in;
     struct tw_gap_ahead ahead; /* of `in` */
 };
@@ -84,8 +100,10 @@ struct tw_segment_list {
     struct tw_state state;
     struct tw_segment *segments;
     size_t count, room;
-    size_t current;                  /* the segment whose elements are taken */
-    struct tw_chunk *taken;          /* whose elements are the branch's now ... */
+    size_t current;         /* the segment whose elements are taken */
+    struct tw_chunks ready; /* the caller's thread took these of the current segment, ... */
+    struct tw_chunks used;  /* ... and is done with these */
+    struct tw_chunk *taken; /* whose elements are the branch's now ... */
     struct tw_element *own_elements; /* ... and what the branch decodes into itself */
     struct tw_mark *own_marks;       /* NULL: it kept its own */
     struct tw_engine *home;          /* the branch's own decoder ... */
@@ -108,6 +126,7 @@ struct tw_engine {
 struct tw_worker {
     struct tw_pool *pool;
     pthread_t thread;
+    struct tw_desk desk;
     struct tw_engine *engines; /* by number of the branch */
 };
 
@@ -118,17 +137,20 @@ struct tw_pool {
     pthread_cond_t ready; /* there may be something to take */
     struct tw_worker *workers;
     size_t worker_count; /* that run */
+    struct tw_desk desk; /* the caller's */
     struct tw_segment_list *lists;
     size_t list_count;
-    struct tw_chunk *free, *free_last; /* for use again */
-    struct tw_tally *tallies;          /* for use again */
-    size_t in_flight;                  /* segments begun whose elements are not all taken */
+    struct tw_chunks free; /* for use again; the longest free first: no cache has it by now */
+    struct tw_tally *tallies; /* for use again */
+    size_t in_flight;         /* segments begun whose elements are not all taken */
     size_t in_flight_most, quota;
+    size_t share;    /* chunks that change hands at once */
     bool leaves_one; /* see find_work in pool.c */
     size_t running;
     bool is_ending, is_aborting;
     /* Segments: guessed right, guessed wrong, begun from a known state. */
     uint64_t matched, redone, given;
+    uint64_t handed; /* counting: of those done, how many handed elements over after all */
     /* Bytes that more than one thread read: before what was guessed right, all of what was not. */
     uint64_t in_vain;
 };
@@ -142,6 +164,24 @@ static inline void tw_pool_note_miss(struct tw_pool *pool, struct tw_segment_lis
     pool->in_vain += segment->end - segment->start;
     list->misses++;
 }
+
+/* chunks.c */
+
+/* Puts all of `more` behind the others; it is empty then. */
+void tw_chunks_append(struct tw_chunks *chunks, struct tw_chunks *more);
+void tw_chunks_add(struct tw_chunks *chunks, struct tw_chunk *chunk);
+void tw_chunks_add_first(struct tw_chunks *chunks, struct tw_chunk *chunk);
+/* The first; NULL: there is none. */
+struct tw_chunk *tw_chunks_take(struct tw_chunks *chunks);
+/* Up to so many in `to`. */
+void tw_chunks_move(struct tw_chunks *to, struct tw_chunks *from, size_t most);
+void tw_chunks_free(const struct tw_tree *tree, struct tw_chunks *chunks);
+/* For the next batch.  NULL: no memory. */
+struct tw_chunk *tw_desk_begin(const struct tw_tree *tree, struct tw_desk *desk,
+                               bool is_merged);
+/* It is among what is made; if nothing is in it, it is the next again. */
+void tw_desk_end(struct tw_desk *desk, struct tw_chunk *chunk);
+void tw_desk_free(const struct tw_tree *tree, struct tw_desk *desk);
 
 /* engine.c */
 
@@ -162,6 +202,16 @@ uint64_t tw_job_place(const struct tw_job *job);
 void tw_segment_list_visit(const struct tw_segment_list *list, void *decoder,
                            struct tw_follow *follow, struct tw_state *state);
 
+/* counted.c: where tw_counts_apart. */
+
+/* Where elements are counted the segment has a tally, unless memory is out. */
+void tw_segment_take_tally(struct tw_pool *pool, struct tw_segment *segment);
+/* Ranges are counted by the decoder as long as the segment has a tally, and elements do not have to keep
+   their order with others that wait. */
+void tw_job_set_sums(const struct tw_job *job);
+/* Counts the chunk's elements here and now; it is empty then, or to be put with what the segment made. */
+enum tw_status tw_job_count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk);
+
 /* pool.c: what workers do. */
 
 /* Starts the workers; there is a segment list for each branch. */
@@ -172,7 +222,6 @@ void tw_pool_stop(struct tw_pool *pool);
 void tw_pool_abort(struct tw_pool *pool);
 /* With the lock: does what a worker would do next, on this thread.  False: there is nothing. */
 bool tw_pool_help(struct tw_pool *pool);
-void tw_pool_recycle(struct tw_pool *pool, struct tw_chunk *chunk);
 /* With the lock: the total that `state` has, if it was a guess, is made true. */
 void tw_segment_settle(struct tw_segment *segment);
 /* With the lock: the job's segment is done with. */

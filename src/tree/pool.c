@@ -6,65 +6,13 @@
 #include "tree/parallel.h"
 
 enum {
-    MISSES_MAX = 4,     /* then only those segments are begun whose true state is known */
-    SILENT_CHUNKS = 64, /* that a guess may take: damaged trace can tell of very much */
-    WAKE_CHUNKS = 4 /* that make it worth to wake who waits for them; or the segment's end */
+    MISSES_MAX = 4,    /* then only those segments are begun whose true state is known */
+    SILENT_CHUNKS = 64 /* that a guess may take: damaged trace can tell of very much */
 };
-
-static struct tw_chunk *take_chunk(struct tw_pool *pool, bool is_merged)
-{
-    const struct tw_allocator *allocator = pool->tree->config.allocator;
-    struct tw_chunk *chunk;
-
-    (void)pthread_mutex_lock(&pool->lock);
-    chunk = pool->free;
-    if (chunk) {
-        pool->free = chunk->next;
-        if (!pool->free)
-            pool->free_last = NULL;
-    }
-    (void)pthread_mutex_unlock(&pool->lock);
-    if (!chunk)
-        chunk = tw_take(allocator, sizeof *chunk);
-    if (!chunk)
-        return NULL;
-    if (!chunk->elements)
-        chunk->elements =
-            tw_take_raw(allocator, pool->tree->config.batch_room * sizeof *chunk->elements);
-    if (is_merged && !chunk->marks)
-        chunk->marks =
-            tw_take_raw(allocator, (pool->tree->config.batch_room + 1) * sizeof *chunk->marks);
-    chunk->next = NULL;
-    chunk->count = chunk->mark_count = 0;
-    if (chunk->elements && (chunk->marks || !is_merged))
-        return chunk;
-    (void)pthread_mutex_lock(&pool->lock);
-    tw_pool_recycle(pool, chunk);
-    (void)pthread_mutex_unlock(&pool->lock);
-    return NULL;
-}
-
-/* First in, first out: what one core has read just now is dear to write for another. */
-void tw_pool_recycle(struct tw_pool *pool, struct tw_chunk *chunk)
-{
-    chunk->next = NULL;
-    if (pool->free_last)
-        pool->free_last->next = chunk;
-    else
-        pool->free = chunk;
-    pool->free_last = chunk;
-}
 
 static void drop_chunks(struct tw_pool *pool, struct tw_segment *segment)
 {
-    while (segment->first) {
-        struct tw_chunk *chunk = segment->first;
-
-        segment->first = chunk->next;
-        tw_pool_recycle(pool, chunk);
-    }
-    segment->last = NULL;
-    segment->chunk_count = 0;
+    tw_chunks_append(&pool->free, &segment->chunks);
     segment->is_handed = false;
     if (segment->tally) {
         tw_tally_clear(pool->tree, segment->tally);
@@ -73,16 +21,6 @@ static void drop_chunks(struct tw_pool *pool, struct tw_segment *segment)
         segment->tally = NULL;
     }
     memset(&segment->stats, 0, sizeof segment->stats);
-}
-
-static void add_chunk(struct tw_segment *segment, struct tw_chunk *chunk)
-{
-    if (segment->last)
-        segment->last->next = chunk;
-    else
-        segment->first = chunk;
-    segment->last = chunk;
-    segment->chunk_count++;
 }
 
 /* The true state at the segment's beginning is known now: nothing else counts. */
@@ -160,7 +98,7 @@ static void verify(struct tw_pool *pool, struct tw_segment_list *list, size_t nu
 /* Begins knowing nothing, and decodes without a word up to where the segment speaks up. */
 static enum tw_status begin_silently(struct tw_pool *pool, struct tw_job *job)
 {
-    struct tw_chunk *chunk = take_chunk(pool, false);
+    struct tw_chunk *chunk = tw_desk_begin(pool->tree, job->desk, false);
     enum tw_status status = TW_OK;
     unsigned left = SILENT_CHUNKS;
 
@@ -173,9 +111,8 @@ static enum tw_status begin_silently(struct tw_pool *pool, struct tw_job *job)
     tw_job_limit(job, job->segment->until, false);
     while (status == TW_OK && left--)
         status = tw_job_decode(job, chunk, false);
-    (void)pthread_mutex_lock(&pool->lock);
-    tw_pool_recycle(pool, chunk);
-    (void)pthread_mutex_unlock(&pool->lock);
+    chunk->count = 0;
+    tw_desk_end(job->desk, chunk);
     if (status < 0)
         return status;
     tw_job_save(job, &job->segment->begin);
@@ -191,6 +128,7 @@ void tw_pool_leave(struct tw_pool *pool, struct tw_job *job, enum tw_status stat
 
     segment->status = status;
     segment->phase = TW_SEGMENT_DONE;
+    pool->handed += segment->is_handed;
     if (segment->is_trusted)
         tw_segment_settle(segment);
     verify(pool, job->list, job->number + 1);
@@ -250,115 +188,70 @@ static bool begin(struct tw_pool *pool, struct tw_job *job)
     return goes_on;
 }
 
-/* Counts the chunk's elements here and now, where that is asked for.  From the first chunk on that
-   tells of a guess the elements are handed over after all: their order is kept. */
-static enum tw_status count(struct tw_pool *pool, struct tw_job *job, struct tw_chunk *chunk)
-{
-    enum tw_status status = TW_OK;
-    struct tw_segment *segment = job->segment;
-    const struct tw_branch *branch = job->list->branch;
-    const struct tw_batch batch = { .size = sizeof batch,
-                                    .elements = chunk->elements,
-                                    .count = chunk->count,
-                                    .room = chunk->count,
-                                    .user = branch->user,
-                                    .source = branch->source,
-                                    .src = branch->src,
-                                    .id = branch->id };
-
-    if (job->engine->follow->sums)
-        status = tw_tally_sum(pool->tree, segment->tally, &segment->stats, job->engine->follow,
-                              &batch);
-    segment->is_handed |= chunk->is_guess || !segment->tally;
-    if (segment->is_handed)
-        return status;
-    if (batch.count)
-        tw_tally_count(pool->tree, segment->tally, &batch);
-    chunk->count = 0;
-    return status;
-}
-
-/* Ranges are counted by the decoder as long as the segment has a tally, and elements do not have to keep
-   their order with others that wait. */
-static void set_sums(const struct tw_job *job)
-{
-    const struct tw_segment *segment = job->segment;
-    struct tw_follow *follow = job->engine->follow;
-
-    follow->sums =
-        follow->code && segment->tally && !segment->is_handed ? follow->code->sums : NULL;
-}
-
-/* Where elements are counted the segment has a tally, unless memory is out. */
-static void take_tally(struct tw_pool *pool, struct tw_segment *segment)
-{
-    if (!tw_counts_apart(pool->tree) || segment->is_handed || segment->tally)
-        return;
-    (void)pthread_mutex_lock(&pool->lock);
-    segment->tally = pool->tallies;
-    if (segment->tally)
-        pool->tallies = segment->tally->next;
-    (void)pthread_mutex_unlock(&pool->lock);
-    if (!segment->tally)
-        segment->tally = tw_tally_new(pool->tree);
-}
-
-/* Adds a chunk to what the segment made.  True: go on; else *status says how it stands, TW_END
+/* Adds what is made to what the segment made.  True: go on; else *status says how it stands, TW_END
    when the segment was begun again. */
-static bool deliver(struct tw_pool *pool, struct tw_job *job, struct tw_chunk **chunk,
-                    enum tw_status *status)
+static bool deliver(struct tw_pool *pool, struct tw_job *job, enum tw_status *status)
 {
     struct tw_segment *segment = job->segment;
     bool goes_on;
 
-    if ((*chunk)->count && *status >= 0) {
-        add_chunk(segment, *chunk);
-        *chunk = NULL;
-    }
+    tw_chunks_append(&segment->chunks, &job->desk->made);
+    tw_chunks_move(&job->desk->spare, &pool->free, pool->share);
     if (is_in_vain(pool, job)) {
         *status = TW_END;
         return false;
     }
-    goes_on = *status == TW_OK && segment->chunk_count < pool->quota && !pool->is_aborting &&
+    goes_on = *status == TW_OK && segment->chunks.count < pool->quota && !pool->is_aborting &&
               !atomic_load_explicit(&pool->tree->is_cancelled, memory_order_relaxed);
-    if (goes_on && segment->is_trusted && segment->chunk_count >= WAKE_CHUNKS)
+    if (goes_on && segment->is_trusted && segment->chunks.count >= pool->share)
         (void)pthread_cond_signal(&pool->ready);
     return goes_on;
+}
+
+/* Makes a batch.  What is not counted here and now is put with what is handed over. */
+static enum tw_status fill(struct tw_pool *pool, struct tw_job *job)
+{
+    const struct tw_tree *tree = pool->tree;
+    struct tw_segment *segment = job->segment;
+    struct tw_desk *desk = job->desk;
+    const bool counts = tw_counts_apart(tree) && !segment->is_handed;
+    struct tw_chunk *chunk = tw_desk_begin(tree, desk, tree->is_merged);
+    enum tw_status status;
+
+    if (!chunk)
+        return TW_E_MEMORY;
+    tw_job_set_sums(job);
+    status = tw_job_decode(job, chunk, tree->is_merged);
+    segment->stats.seen.unsynced_bytes += chunk->unsynced; /* nobody else looks at it now */
+    if (tree->config.counts_elements)
+        tw_stats_count(&segment->stats, chunk->elements, chunk->count);
+    if (counts && status >= 0) {
+        const enum tw_status counted = tw_job_count(pool, job, chunk);
+
+        if (counted < 0)
+            status = counted;
+    }
+    if (status < 0)
+        chunk->count = 0;
+    tw_desk_end(desk, chunk);
+    return status;
 }
 
 static void run(struct tw_pool *pool, struct tw_job *job)
 {
     struct tw_segment *segment = job->segment;
     enum tw_status status = TW_OK;
-    struct tw_chunk *chunk = NULL;
     bool goes_on = true;
 
     if (!begin(pool, job))
         return;
-    take_tally(pool, segment);
+    tw_segment_take_tally(pool, segment);
     tw_job_limit(job, segment->end, segment->is_last);
     while (goes_on) {
-        if (!chunk)
-            chunk = take_chunk(pool, pool->tree->is_merged);
-        if (!chunk) {
-            status = TW_E_MEMORY;
-            break;
-        }
-        set_sums(job);
-        status = tw_job_decode(job, chunk, pool->tree->is_merged);
-        segment->stats.seen.unsynced_bytes += chunk->unsynced; /* nobody else looks at it now */
-        if (pool->tree->config.counts_elements)
-            tw_stats_count(&segment->stats, chunk->elements, chunk->count);
-        if (tw_counts_apart(pool->tree) && status >= 0) {
-            const enum tw_status counted = count(pool, job, chunk);
-
-            if (counted < 0)
-                status = counted;
-        }
+        for (size_t i = 0; i < pool->share && status == TW_OK; i++)
+            status = fill(pool, job);
         (void)pthread_mutex_lock(&pool->lock);
-        goes_on = deliver(pool, job, &chunk, &status);
-        if (chunk && !goes_on)
-            tw_pool_recycle(pool, chunk);
+        goes_on = deliver(pool, job, &status);
         (void)pthread_mutex_unlock(&pool->lock);
     }
     if (status == TW_END)
@@ -399,7 +292,7 @@ static bool find_work(const struct tw_pool *pool, const struct tw_segment_list *
         *number = i;
         if (segment->phase != TW_SEGMENT_WAITING) {
             if (is_current && segment->phase == TW_SEGMENT_PAUSED && segment->is_trusted &&
-                segment->chunk_count && segment->chunk_count <= pool->quota / 2)
+                segment->chunks.count && segment->chunks.count <= pool->quota / 2)
                 return true;
             ahead++;
             continue;
@@ -434,9 +327,11 @@ static void find_hint(const struct tw_segment_list *list, struct tw_job *job)
         job->segment->state.size = 0; /* loading fails */
 }
 
-/* Of all segment lists what comes first in the capture, as it is taken first. */
-static bool pick(struct tw_pool *pool, struct tw_job *job, bool is_caller)
+/* Of all segment lists what is taken first: what comes first in the capture, or, where IDs are not interleaved, what
+   belongs to the first of them.  What is far from being taken would keep workers from beginning anything else. */
+static bool pick(struct tw_pool *pool, struct tw_job *job)
 {
+    const bool is_caller = job->desk->is_callers;
     uint64_t earliest = UINT64_MAX;
 
     job->list = NULL;
@@ -459,6 +354,8 @@ static bool pick(struct tw_pool *pool, struct tw_job *job, bool is_caller)
         earliest = at;
         job->list = list;
         job->number = number;
+        if (!pool->tree->is_merged)
+            break;
     }
     if (!job->list)
         return false;
@@ -467,14 +364,15 @@ static bool pick(struct tw_pool *pool, struct tw_job *job, bool is_caller)
         find_hint(job->list, job);
     pool->in_flight += job->segment->phase == TW_SEGMENT_WAITING;
     job->segment->phase = TW_SEGMENT_RUNNING;
+    tw_chunks_move(&job->desk->spare, &pool->free, pool->share);
     return true;
 }
 
 bool tw_pool_help(struct tw_pool *pool)
 {
-    struct tw_job job = { .list = NULL };
+    struct tw_job job = { .desk = &pool->desk };
 
-    if (!pick(pool, &job, true))
+    if (!pick(pool, &job))
         return false;
     (void)pthread_mutex_unlock(&pool->lock);
     job.engine = job.list->home;
@@ -492,9 +390,10 @@ static void *work(void *context)
 
     (void)pthread_mutex_lock(&pool->lock);
     while (!pool->is_ending) {
-        struct tw_job job = { .list = NULL };
+        struct tw_job job = { .desk = &worker->desk };
 
-        if (!pick(pool, &job, false)) {
+        if (!pick(pool, &job)) {
+            tw_chunks_append(&pool->free, &worker->desk.spare); /* others have work */
             (void)pthread_cond_wait(&pool->work, &pool->lock);
             continue;
         }
@@ -547,6 +446,8 @@ void tw_pool_abort(struct tw_pool *pool)
 
         for (size_t n = 0; n < list->count; n++)
             drop_chunks(pool, &list->segments[n]);
+        tw_chunks_append(&pool->free, &list->ready);
+        tw_chunks_append(&pool->free, &list->used);
         list->count = list->current = 0;
         list->is_active = false;
     }
@@ -571,7 +472,9 @@ void tw_pool_stop(struct tw_pool *pool)
         for (size_t n = 0; n < pool->list_count; n++)
             tw_engine_free(&worker->engines[n], pool->lists[n].branch);
         tw_give(allocator, worker->engines);
+        tw_desk_free(tree, &worker->desk);
     }
+    tw_desk_free(tree, &pool->desk);
     pool->worker_count = 0;
     while (pool->tallies) {
         struct tw_tally *tally = pool->tallies;
@@ -580,12 +483,5 @@ void tw_pool_stop(struct tw_pool *pool)
         tw_tally_free(tree, tally);
     }
     tw_give(allocator, pool->workers);
-    while (pool->free) {
-        struct tw_chunk *chunk = pool->free;
-
-        pool->free = chunk->next;
-        tw_give(allocator, chunk->elements);
-        tw_give(allocator, chunk->marks);
-        tw_give(allocator, chunk);
-    }
+    tw_chunks_free(tree, &pool->free);
 }

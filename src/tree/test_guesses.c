@@ -154,10 +154,105 @@ static void guesses_of_software_trace_are_right(void **state)
     }
 }
 
+/* What was counted of ITM: its elements, and their places and times, in no order. */
+struct places {
+    uint64_t elements, places, times;
+};
+
+static void count_places(void *context, void *tally, const struct tw_batch *batch)
+{
+    struct places *places = tally;
+
+    (void)context;
+    places->elements += batch->count;
+    for (size_t i = 0; i < batch->count; i++)
+        places->places += batch->elements[i].index * (batch->elements[i].type + 1u);
+}
+
+static void count_times(void *context, void *tally, const struct tw_batch *batch)
+{
+    struct places *places = tally;
+
+    count_places(context, tally, batch);
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->elements[i].type == TW_ELEMENT_ITMTRACE)
+            places->times += batch->elements[i].itm_time * (batch->elements[i].index + 1);
+}
+
+static void merge_places(void *context, void *tally, const struct tw_batch *whose)
+{
+    struct places *whole = context;
+    const struct places *more = tally;
+
+    (void)whose;
+    whole->elements += more->elements;
+    whole->places += more->places;
+    whole->times += more->times;
+}
+
+/* How many segments were done, and how many of them by who takes what they made. */
+static struct places count_itm(const uint8_t *bytes, size_t size, uint32_t threads,
+                               bool ignores_time, uint64_t *handed, uint64_t *done)
+{
+    const struct tw_tree_source source = { .size = sizeof source, .protocol = "itm" };
+    struct places whole = { 0, 0, 0 };
+    const struct tw_counter counter = { .size = sizeof counter,
+                                        .tally_size = sizeof whole,
+                                        .context = &whole,
+                                        .count = ignores_time ? count_places : count_times,
+                                        .merge = merge_places,
+                                        .ignores_local_time = ignores_time };
+    const struct tw_tree_config config = {
+        .size = sizeof config, .threads = threads, .segment_size = SEGMENT, .counter = &counter
+    };
+    struct tw_batch batch = { .size = sizeof batch };
+    struct tw_tree *tree;
+
+    CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
+    CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
+    tree->guesses = true;
+    CHECK_EQ(tw_tree_feed(tree, bytes, size), TW_OK);
+    CHECK_EQ(tw_tree_next(tree, &batch), TW_MORE);
+    *handed = tree->pool ? tree->pool->handed : 0;
+    *done = tree->pool ? tree->pool->matched : 0;
+    tw_tree_free(tree);
+    return whole;
+}
+
+static void local_time_is_waited_for_where_someone_looks_at_it(void **state)
+{
+    static uint8_t bytes[RECORDING_SIZE];
+    struct check_random random = check_random_start(29);
+
+    (void)state;
+    for (size_t i = 0; i < 3 + check_scale(20); i++) {
+        const size_t size = write_itm(bytes, sizeof bytes, &random);
+
+        for (unsigned ignores = 0; ignores < 2; ignores++) {
+            uint64_t handed, done;
+            const struct places want = count_itm(bytes, size, 1, ignores, &handed, &done);
+            const struct places got = count_itm(bytes, size, 2, ignores, &handed, &done);
+
+            CHECK(want.elements > 1000 && (ignores || want.times));
+            CHECK_EQ(got.elements, want.elements);
+            CHECK_EQ(got.places, want.places);
+            CHECK_EQ(got.times, want.times);
+            CHECK(done > RECORDING_SIZE / SEGMENT / 2);
+            if (ignores)
+                CHECK_EQ(handed, 0);
+            else
+                CHECK(handed >= done);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(guesses_are_right),
-                                        cmocka_unit_test(guesses_of_software_trace_are_right) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(guesses_are_right),
+        cmocka_unit_test(guesses_of_software_trace_are_right),
+        cmocka_unit_test(local_time_is_waited_for_where_someone_looks_at_it),
+    };
 
     return cmocka_run_group_tests_name("guesses", tests, NULL, NULL);
 }
