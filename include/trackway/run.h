@@ -178,6 +178,8 @@ struct tw_run_counter {
     /* On the caller's thread, of a run with an extent: a tally was given what came right before it, which is
        to be forgotten but for what matters to what comes next.  NULL: nothing does. */
     void (*keep_end)(void *context, void *tally);
+    /* as in struct tw_counter */
+    bool ignores_local_time;
 };
 
 /* Ranges are summed where they are decoded, by blocks of the capture's bytes: for pictures of all of a large one.  Most of them come

@@ -318,7 +318,8 @@ struct tw_run_counter tw_calls_counter(struct tw_calls *calls)
                                     .add = add,
                                     .merge = merge,
                                     .clear = clear,
-                                    .release = release };
+                                    .release = release,
+                                    .ignores_local_time = true };
 }
 
 static bool leaves_streams_whole(const struct tw_run_config *config)

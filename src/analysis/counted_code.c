@@ -72,7 +72,8 @@ struct tw_run_counter tw_counted_code_counter(void)
                                     .add = add_later,
                                     .clear = clear,
                                     .release = release,
-                                    .keep_end = keep_end };
+                                    .keep_end = keep_end,
+                                    .ignores_local_time = true };
 }
 
 /* ---- by file, on the caller's thread ---- */

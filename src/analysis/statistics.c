@@ -131,7 +131,8 @@ enum tw_status tw_statistics_new(struct tw_statistics **statistics,
                                              .is_anyones = true,
                                              .count = count_part,
                                              .add = add_flow,
-                                             .merge = merge_flow };
+                                             .merge = merge_flow,
+                                             .ignores_local_time = true };
     return TW_OK;
 }
 

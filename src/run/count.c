@@ -168,13 +168,15 @@ enum tw_status tw_count_new(struct tw_run *run)
         return TW_E_MEMORY;
     count->run = run;
     count->by_who.allocator = run->allocator;
-    count->counter = (struct tw_counter){ .size = sizeof count->counter,
-                                          .tally_size = sizeof(struct tw_count_segment),
-                                          .context = count,
-                                          .count = tw_segment_count,
-                                          .merge = merge_segment,
-                                          .clear = tw_segment_clear,
-                                          .release = tw_segment_release };
+    count->counter =
+        (struct tw_counter){ .size = sizeof count->counter,
+                             .tally_size = sizeof(struct tw_count_segment),
+                             .context = count,
+                             .count = tw_segment_count,
+                             .merge = merge_segment,
+                             .clear = tw_segment_clear,
+                             .release = tw_segment_release,
+                             .ignores_local_time = run->counter.ignores_local_time };
     if (run->counter.sum && !run->filter.has_who && !run->filter.has_element)
         count->counter.sum = tw_segment_sum;
     /* Names and times are asked of parts, in order; and where an extent ends it is seen by parts. */
