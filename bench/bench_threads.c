@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Full decode on several threads beside one: wall-clock time of whole passes in turn, and the CPU
-   time of all threads together.  What comes out must be the same before anything is printed.  Then what is done more
+   time of all threads together.  Elements are handed over to the caller's thread, or counted by the thread that
+   made them.  What comes out must be the same before anything is printed.  Then what is done more
    than once, and the memory that is taken, in a long trace: of 64 MiB, with the word "full" of 1 GiB.  With names of
    subjects only the first, of these. */
+#include "between.h"
 #include "ours.h"
 
 #include <pthread.h>
@@ -12,19 +14,19 @@
 
 enum { TOTAL = 16 << 20, PASSES = 7, WAYS = 4, WINDOW = 4 << 20 };
 
+/* The names for two threads that hand elements over, and for two that count them where they are made; or NULL. */
 static const struct {
-    const char *subject;
-    const char *result; /* its name for two threads, or NULL */
+    const char *subject, *handed, *counted;
 } cases[] = {
-    { "bugfix-exact-match-part", "threads/two" },
-    { "made/etmv4,mib=16", "threads/two-made" },
-    { "tc2-ptm-rstk-t32-part", NULL },
-    { "TC2", NULL },
-    { "stm_only", NULL },
-    { "made/stm,mib=16", "threads/two-stm" },
-    { "made/itm,mib=16", "threads/two-itm" },
-    { "made/etrace,mib=16", "threads/two-etrace" },
-    { "made/ntrace,mib=16", NULL },
+    { "bugfix-exact-match-part", "threads/two-etmv4", "threads/counted-etmv4" },
+    { "made/etmv4,mib=16", "threads/two-etmv4-made", "threads/counted-etmv4-made" },
+    { "tc2-ptm-rstk-t32-part", "threads/two-ptm", "threads/counted-ptm" },
+    { "TC2", NULL, NULL },
+    { "stm_only", "threads/two-stm", "threads/counted-stm" },
+    { "made/stm,mib=16", "threads/two-stm-made", "threads/counted-stm-made" },
+    { "made/itm,mib=16", "threads/two-itm", "threads/counted-itm" },
+    { "made/etrace,mib=16", "threads/two-etrace", "threads/counted-etrace" },
+    { "made/ntrace,mib=16", "threads/two-ntrace", "threads/counted-ntrace" },
 };
 
 /* ns, the best of some passes. */
@@ -32,18 +34,28 @@ struct outcome {
     uint64_t wall, cpu;
 };
 
-static void decode(struct ours *ours, struct outcome *best)
+static struct outcome begin_pass(void)
 {
-    struct bench_counts counts;
-    uint64_t wall = bench_wall(), cpu = bench_all_cpu();
+    return (struct outcome){ bench_wall(), bench_all_cpu() };
+}
 
-    ours_pass(ours, &counts);
-    wall = bench_wall() - wall;
-    cpu = bench_all_cpu() - cpu;
+static void end_pass(const struct outcome *begin, struct outcome *best)
+{
+    const uint64_t wall = bench_wall() - begin->wall, cpu = bench_all_cpu() - begin->cpu;
+
     if (!best->wall || wall < best->wall)
         best->wall = wall;
     if (!best->cpu || cpu < best->cpu)
         best->cpu = cpu;
+}
+
+static void decode(struct ours *ours, struct outcome *best)
+{
+    const struct outcome begin = begin_pass();
+    struct bench_counts counts;
+
+    ours_pass(ours, &counts);
+    end_pass(&begin, best);
 }
 
 /* ---- what the machine has to give ---- */
@@ -70,8 +82,8 @@ static void decode_apart(struct ours *const *ours, struct outcome *best)
 {
     struct neighbour neighbours[2];
     pthread_barrier_t start;
+    struct outcome begin;
     pthread_t thread;
-    uint64_t wall, cpu;
 
     if (pthread_barrier_init(&start, NULL, 2) != 0)
         bench_stop("no barrier");
@@ -79,79 +91,28 @@ static void decode_apart(struct ours *const *ours, struct outcome *best)
         neighbours[i] = (struct neighbour){ ours[i], &start };
     if (pthread_create(&thread, NULL, decode_beside, &neighbours[1]) != 0)
         bench_stop("no thread");
-    wall = bench_wall();
-    cpu = bench_all_cpu();
+    begin = begin_pass();
     (void)decode_beside(&neighbours[0]);
     (void)pthread_join(thread, NULL);
-    wall = bench_wall() - wall;
-    cpu = bench_all_cpu() - cpu;
+    end_pass(&begin, best);
     (void)pthread_barrier_destroy(&start);
-    if (!best->wall || wall < best->wall)
-        best->wall = wall;
-    if (!best->cpu || cpu < best->cpu)
-        best->cpu = cpu;
 }
 
-/* ---- threads beside one ---- */
-
-/* What comes out must not depend on the number of threads. */
-static void check_same(struct ours **ours, const char *what)
+static void measure_between(void)
 {
-    struct bench_counts one, other;
-
-    ours_hashed_pass(ours[0], &one);
-    for (unsigned i = 1; i < WAYS; i++) {
-        ours_hashed_pass(ours[i], &other);
-        if (memcmp(&one, &other, sizeof one) != 0)
-            bench_stop("%s: several threads make something else than one", what);
-    }
-}
-
-static void measure(const char *what, const char *result)
-{
-    static const unsigned threads[WAYS] = { 1, 2, 3, 4 };
-    struct outcome best[WAYS] = { { 0, 0 } }, apart = { 0, 0 };
-    struct ours *ours[WAYS], *two[2];
-    struct subject subject;
-    char name[160];
-
-    if (!subject_open(&subject, what)) {
-        (void)printf("# %s: skipped, no corpus\n", what);
-        return;
-    }
-    if (subject.size < TOTAL)
-        subject_repeat(&subject, TOTAL);
-    for (unsigned i = 0; i < WAYS; i++)
-        ours[i] = ours_new(&subject, BENCH_WARM, threads[i]);
-    check_same(ours, what);
-    two[0] = ours[0];
-    two[1] = ours_new(&subject, BENCH_WARM, 1);
-    for (unsigned pass = 0; pass < (bench_is_quick() ? 1 : PASSES); pass++) {
-        for (unsigned i = 0; i < WAYS; i++)
-            decode(ours[i], &best[i]);
-        decode_apart(two, &apart);
-    }
-    for (unsigned i = 0; i < WAYS; i++) {
-        (void)snprintf(name, sizeof name, "threads/%s/%s/%u", subject.protocol, subject.name,
-                       threads[i]);
-        bench_result(name, (double)best[0].wall / (double)best[i].wall,
-                     " %8.1f MB/s %9.1f ms %9.1f ms of CPU: %.2f if no one else ran",
-                     (double)subject.size * 1e3 / (double)best[i].wall,
-                     (double)best[i].wall / 1e6, (double)best[i].cpu / 1e6,
-                     threads[i] * (double)best[0].cpu / (double)best[i].cpu);
-        ours_free(ours[i]);
-    }
-    ours_free(two[1]);
-    (void)snprintf(name, sizeof name, "threads/%s/%s/apart", subject.protocol, subject.name);
-    bench_result(name, 2 * (double)best[0].wall / (double)apart.wall,
-                 "  two decoders that share nothing: what the machine has to give");
-    if (result)
-        bench_result(result, (double)best[0].wall / (double)best[1].wall,
-                     "  two threads, times one, wall clock");
-    subject_free(&subject);
+    bench_result("threads/line-ns", bench_line_ns(),
+                 "  ns for 64 bytes that one core writes and another reads, two elements");
 }
 
 /* ---- counted where they are made ---- */
+
+/* One thread, or two, and what they counted. */
+struct counting {
+    struct tw_tree *tree;
+    struct tw_counter counter;
+    struct bench_counts counts;
+    struct outcome best;
+};
 
 static void count(void *context, void *tally, const struct tw_batch *batch)
 {
@@ -178,26 +139,30 @@ static void merge(void *context, void *tally, const struct tw_batch *whose)
     whole->instructions += counts->instructions;
 }
 
-static struct tw_tree *counting_tree(const struct subject *subject, unsigned threads,
-                                     const struct tw_counter *counter)
+static void counting_init(struct counting *counting, const struct subject *subject,
+                          unsigned threads)
 {
     const struct tw_tree_config config = { .size = sizeof config,
                                            .framing = subject->framing,
                                            .threads = threads,
-                                           .counter = counter };
-    struct tw_tree *tree;
+                                           .counter = &counting->counter };
 
-    bench_need(tw_tree_new(&tree, &config, NULL), "tree");
+    *counting = (struct counting){ .counter = { .size = sizeof counting->counter,
+                                                .tally_size = sizeof counting->counts,
+                                                .context = &counting->counts,
+                                                .count = count,
+                                                .merge = merge,
+                                                .ignores_local_time = true } };
+    bench_need(tw_tree_new(&counting->tree, &config, NULL), "tree");
     for (size_t i = 0; i < subject->source_count; i++)
-        bench_need(tw_tree_add_source(tree, NULL, &subject->sources[i]), "source");
-    return tree;
+        bench_need(tw_tree_add_source(counting->tree, NULL, &subject->sources[i]), "source");
 }
 
-static void count_pass(struct tw_tree *tree, const struct subject *subject,
-                       struct outcome *best)
+static void count_pass(struct counting *counting, const struct subject *subject)
 {
+    const struct outcome begin = begin_pass();
     struct tw_batch batch = { .size = sizeof batch };
-    uint64_t wall = bench_wall(), cpu = bench_all_cpu();
+    struct tw_tree *tree = counting->tree;
 
     tw_tree_reset(tree, 0);
     for (size_t at = 0; at < subject->size; at += WINDOW) {
@@ -211,48 +176,118 @@ static void count_pass(struct tw_tree *tree, const struct subject *subject,
     bench_need(tw_tree_finish(tree), "end");
     while (tw_tree_next(tree, &batch) == TW_OK)
         bench_stop("a counted element was handed out");
-    wall = bench_wall() - wall;
-    cpu = bench_all_cpu() - cpu;
-    if (!best->wall || wall < best->wall)
-        best->wall = wall;
-    if (!best->cpu || cpu < best->cpu)
-        best->cpu = cpu;
+    end_pass(&begin, &counting->best);
 }
 
-static void measure_counting(const char *what, const char *result)
-{
-    struct bench_counts counts[2] = { { 0 } };
-    struct outcome best[2] = { { 0, 0 } };
-    struct tw_counter counters[2];
-    struct tw_tree *trees[2];
-    struct subject subject;
+/* ---- threads beside one ---- */
 
-    if (!subject_open(&subject, what))
-        return;
-    if (subject.size < TOTAL)
-        subject_repeat(&subject, TOTAL);
-    for (unsigned i = 0; i < 2; i++) {
-        counters[i] = (struct tw_counter){ .size = sizeof counters[i],
-                                           .tally_size = sizeof counts[i],
-                                           .context = &counts[i],
-                                           .count = count,
-                                           .merge = merge };
-        trees[i] = counting_tree(&subject, i + 1, &counters[i]);
+/* A subject's passes, and the best of each. */
+struct race {
+    struct subject subject;
+    struct ours *ours[WAYS], *beside;
+    struct counting counting[2];
+    struct outcome best[WAYS], apart;
+};
+
+/* What comes out must not depend on the number of threads. */
+static void check_same(struct race *race)
+{
+    struct bench_counts one, other;
+
+    ours_hashed_pass(race->ours[0], &one);
+    for (unsigned i = 1; i < WAYS; i++) {
+        ours_hashed_pass(race->ours[i], &other);
+        if (memcmp(&one, &other, sizeof one) != 0)
+            bench_stop("%s: several threads make something else than one", race->subject.name);
     }
-    for (unsigned pass = 0; pass < (bench_is_quick() ? 1 : PASSES); pass++)
-        for (unsigned i = 0; i < 2; i++)
-            count_pass(trees[i], &subject, &best[i]);
-    if (memcmp(&counts[0], &counts[1], sizeof counts[0]) != 0)
-        bench_stop("%s: two threads count something else than one", what);
-    bench_result(result, (double)best[0].wall / (double)best[1].wall,
-                 "  the same where elements are only counted: %.2f if no one else ran, %.2f %% "
-                 "of the bytes in vain",
-                 2 * (double)best[0].cpu / (double)best[1].cpu,
-                 100 * (double)(trees[1]->pool ? trees[1]->pool->in_vain : 0) /
-                     (double)subject.size / (bench_is_quick() ? 1 : PASSES));
+}
+
+static void check_counted(const struct race *race)
+{
+    const struct counting *counting = race->counting;
+
+    if (memcmp(&counting[0].counts, &counting[1].counts, sizeof counting->counts) != 0)
+        bench_stop("%s: two threads count something else than one", race->subject.name);
+}
+
+static void prepare(struct race *race)
+{
+    static const unsigned threads[WAYS] = { 1, 2, 3, 4 };
+
+    if (race->subject.size < TOTAL)
+        subject_repeat(&race->subject, TOTAL);
+    for (unsigned i = 0; i < WAYS; i++)
+        race->ours[i] = ours_new(&race->subject, BENCH_WARM, threads[i]);
+    race->beside = ours_new(&race->subject, BENCH_WARM, 1);
     for (unsigned i = 0; i < 2; i++)
-        tw_tree_free(trees[i]);
-    subject_free(&subject);
+        counting_init(&race->counting[i], &race->subject, threads[i]);
+}
+
+static void run(struct race *race)
+{
+    struct ours *const two[2] = { race->ours[0], race->beside };
+
+    for (unsigned pass = 0; pass < (bench_is_quick() ? 1 : PASSES); pass++) {
+        for (unsigned i = 0; i < WAYS; i++)
+            decode(race->ours[i], &race->best[i]);
+        decode_apart(two, &race->apart);
+        for (unsigned i = 0; i < 2; i++)
+            count_pass(&race->counting[i], &race->subject);
+    }
+}
+
+static void clean_up(struct race *race)
+{
+    for (unsigned i = 0; i < WAYS; i++)
+        ours_free(race->ours[i]);
+    ours_free(race->beside);
+    for (unsigned i = 0; i < 2; i++)
+        tw_tree_free(race->counting[i].tree);
+    subject_free(&race->subject);
+}
+
+static void measure(const char *what, const char *handed, const char *counted)
+{
+    struct race race = { .apart = { 0, 0 } };
+    const struct outcome *const one = &race.best[0], *const by_one = &race.counting[0].best,
+                                *const by_two = &race.counting[1].best;
+    char name[160];
+
+    if (!subject_open(&race.subject, what)) {
+        (void)printf("# %s: skipped, no corpus\n", what);
+        return;
+    }
+    prepare(&race);
+    check_same(&race);
+    run(&race);
+    check_counted(&race);
+    for (unsigned i = 0; i < WAYS; i++) {
+        (void)snprintf(name, sizeof name, "threads/%s/%s/%u", race.subject.protocol,
+                       race.subject.name, i + 1);
+        bench_result(name, (double)one->wall / (double)race.best[i].wall,
+                     " %8.1f MB/s %9.1f ms %9.1f ms of CPU: %.2f if no one else ran",
+                     (double)race.subject.size * 1e3 / (double)race.best[i].wall,
+                     (double)race.best[i].wall / 1e6, (double)race.best[i].cpu / 1e6,
+                     (i + 1) * (double)one->cpu / (double)race.best[i].cpu);
+    }
+    (void)snprintf(name, sizeof name, "threads/%s/%s/counted", race.subject.protocol,
+                   race.subject.name);
+    bench_result(name, (double)by_one->wall / (double)by_two->wall,
+                 " %8.1f MB/s %9.1f ms %9.1f ms of CPU: %.2f if no one else ran",
+                 (double)race.subject.size * 1e3 / (double)by_two->wall,
+                 (double)by_two->wall / 1e6, (double)by_two->cpu / 1e6,
+                 2 * (double)by_one->cpu / (double)by_two->cpu);
+    (void)snprintf(name, sizeof name, "threads/%s/%s/apart", race.subject.protocol,
+                   race.subject.name);
+    bench_result(name, 2 * (double)one->wall / (double)race.apart.wall,
+                 "  two decoders that share nothing: what the machine has to give");
+    if (handed)
+        bench_result(handed, (double)one->wall / (double)race.best[1].wall,
+                     "  two threads, times one, wall clock");
+    if (counted)
+        bench_result(counted, (double)by_one->wall / (double)by_two->wall,
+                     "  the same where elements are counted by who decodes them");
+    clean_up(&race);
 }
 
 /* ---- a long trace ---- */
@@ -349,14 +384,14 @@ int main(int word_count, char **words)
 
     (void)puts("# threads: wall clock of one thread by that of so many");
     if (word_count > 1 && !is_full) {
+        measure_between();
         for (int i = 1; i < word_count; i++)
-            measure(words[i], NULL);
+            measure(words[i], NULL, NULL);
         return 0;
     }
+    measure_between();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        measure(cases[i].subject, cases[i].result);
-    measure_counting(cases[0].subject, "threads/two-counted");
-    measure_counting("made/ntrace,mib=16", "threads/two-ntrace");
+        measure(cases[i].subject, cases[i].handed, cases[i].counted);
     measure_length(4, mib);
     measure_length(16, mib);
     return 0;
