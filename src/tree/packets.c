@@ -129,9 +129,10 @@ static bool is_ready(const struct tw_branch *branch)
     return branch->has_packet || (branch->has_run && branch->tree->is_finished);
 }
 
+/* Where it is known what comes next: a run is complete with the packet that ends it, in whatever pieces both come. */
 static uint64_t next_end(const struct tw_branch *branch)
 {
-    return branch->has_run ? branch->run_end : branch->packet_end;
+    return branch->has_packet ? branch->packet_end : branch->run_end;
 }
 
 static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)

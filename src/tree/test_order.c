@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Elements of several IDs come in one order, however the capture is cut, also at its gaps: batches
+/* Elements and packets of several IDs come in one order, however the capture is cut, also at its gaps: batches
    may be full anywhere. */
 #include <stdlib.h>
 #include <string.h>
@@ -69,9 +69,97 @@ static void the_order_at_gaps(void **state)
     tw_capture_free(capture);
 }
 
+/* Frames of 14 bytes of one ID each. */
+static void put_frame(uint8_t *frame, uint8_t id, const uint8_t *bytes)
+{
+    memset(frame, 0, 16);
+    frame[0] = (uint8_t)(id << 1 | 1);
+    for (unsigned i = 1; i < 15; i++) {
+        frame[i] = i & 1 ? bytes[i - 1] : bytes[i - 1] & 0xfe;
+        if (!(i & 1))
+            frame[15] |= (uint8_t)((bytes[i - 1] & 1) << i / 2);
+    }
+}
+
+static struct tw_tree *tree_of_two(void)
+{
+    const struct tw_tree_config config = { .size = sizeof config,
+                                           .framing = TW_FRAMING_MEMORY,
+                                           .packets_only = true };
+    struct tw_tree *tree;
+
+    CHECK_EQ(tw_tree_new(&tree, &config, NULL), TW_OK);
+    for (uint64_t id = 0x10; id < 0x12; id++) {
+        const struct tw_register registers[] = {
+            { "ETMCR", 0 }, { "ETMIDR", 0x411cf301 }, { "ETMCCER", 0 }, { "ETMTRACEIDR", id }
+        };
+        const struct tw_tree_source source = { .size = sizeof source,
+                                               .protocol = "ptm",
+                                               .registers = registers,
+                                               .register_count = LENGTH(registers) };
+
+        CHECK_EQ(tw_tree_add_source(tree, NULL, &source), TW_OK);
+    }
+    return tree;
+}
+
+/* Where packets begin, and with the top bit whose they are; how many. */
+static size_t take_packets(struct tw_tree *tree, uint64_t *out, size_t count)
+{
+    struct tw_packet_view view = { .size = sizeof view };
+
+    while (tw_tree_next_packet(tree, &view) == TW_OK) {
+        CHECK(count < 99);
+        out[count++] = view.packet->index | (uint64_t)view.packet->id << 56;
+    }
+    return count;
+}
+
+/* Bytes that are not synchronized are over when something is that comes behind them: other packets do not wait. */
+static void packets_of_what_is_not_synchronized(void **state)
+{
+    static const uint8_t noise[14] = { 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55,
+                                       0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55 };
+    static const uint8_t begin[14] = { 0,    0,    0,    0,    0,    0x80, 0x08,
+                                       0x00, 0x10, 0x00, 0x00, 0x21, 0x84, 0x84 };
+    static const uint8_t atoms[14] = { 0x84, 0x86, 0x84, 0x84, 0x86, 0x84, 0x84,
+                                       0x84, 0x84, 0x84, 0x84, 0x84, 0x84, 0x84 };
+    uint8_t frames[4][16];
+    uint64_t want[100], got[100];
+    size_t packets = 0;
+
+    (void)state;
+    put_frame(frames[0], 0x10, noise);
+    put_frame(frames[1], 0x11, begin);
+    put_frame(frames[2], 0x11, atoms);
+    put_frame(frames[3], 0x10, begin);
+    for (size_t piece = sizeof frames; piece; piece /= 2) {
+        struct tw_tree *tree = tree_of_two();
+        size_t count = 0;
+
+        check_case("pieces of %zu bytes", piece);
+        for (size_t at = 0; at < sizeof frames; at += piece) {
+            CHECK_EQ(tw_tree_feed(tree, frames[0] + at, piece), TW_OK);
+            count = take_packets(tree, got, count);
+        }
+        CHECK_EQ(tw_tree_finish(tree), TW_OK);
+        count = take_packets(tree, got, count);
+        tw_tree_free(tree);
+        if (!packets) {
+            packets = count;
+            memcpy(want, got, count * sizeof *got);
+            CHECK_EQ(want[0] >> 56, 0x11);
+            CHECK_EQ(want[count - 1] >> 56, 0x10);
+        }
+        CHECK_EQ(count, packets);
+        CHECK(memcmp(want, got, count * sizeof *got) == 0);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(the_order_at_gaps) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(the_order_at_gaps),
+                                        cmocka_unit_test(packets_of_what_is_not_synchronized) };
 
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);
 }
