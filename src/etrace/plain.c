@@ -25,6 +25,8 @@ struct way {
 };
 
 enum { NONE = 1, TWO = 4 }; /* outcomes, or more from there on */
+/* What a batch must have room for if a packet is to begin here; the rest of a longer way is left to walk.c. */
+enum { ROOM = 32 };
 
 TW_INLINE uint64_t outcomes_of(uint64_t map, unsigned count)
 {
@@ -501,7 +503,7 @@ TW_INLINE void go(struct tw_stage *stage, const bool counts, const bool is_bare,
 {
     struct tw_etrace_decoder *const decoder = stage->decoder;
     struct tw_etrace_reader *const codec = &decoder->codec;
-    const struct tw_element *const room = stage->limit - (TW_ETRACE_WAY + TW_ETRACE_MOST);
+    struct tw_element *const stop = stage->limit - TW_ETRACE_MOST;
     struct way way = begin_way(stage, counts, is_bare, predicts);
     enum reach reach = tw_etrace_is_at_end(stage) ? ALL : FIRST;
     /* Ranges in the middle of a packet are written, or those where returns lead to. */
@@ -511,7 +513,7 @@ TW_INLINE void go(struct tw_stage *stage, const bool counts, const bool is_bare,
     const uint8_t *data = stage->at, *before = NULL;
     bool was_updiscon = false;
 
-    while (data < stage->end && way.out < room) {
+    while (data < stage->end && stop - way.out > ROOM) {
         const struct tw_element *const first = way.out;
         struct goal goal = { .target = 0 };
         struct tw_etrace_flow flow;
@@ -531,7 +533,7 @@ TW_INLINE void go(struct tw_stage *stage, const bool counts, const bool is_bare,
         if (writes || way.is_apart)
             way.index = tw_stage_index(stage, before);
         if (!is_bare)
-            way.stop = way.out + TW_ETRACE_WAY;
+            way.stop = stop - way.out < TW_ETRACE_WAY ? stop : way.out + TW_ETRACE_WAY;
         way.counted = 0;
         if (!pass_packet(stage, &way, &flow, &goal, &reach)) {
             end_at(stage, before, data);
@@ -583,7 +585,7 @@ void tw_etrace_pass_plain(struct tw_stage *stage)
 {
     const bool predicts = tw_etrace_of(stage)->codec.options & TW_ETRACE_BRANCH_PREDICTION;
 
-    if (stage->limit - stage->out <= TW_ETRACE_WAY + TW_ETRACE_MOST || !is_usual(stage))
+    if (stage->limit - stage->out <= ROOM + TW_ETRACE_MOST || !is_usual(stage))
         return;
     if (!stage->follow->sums && predicts)
         go(stage, false, false, true);
