@@ -192,13 +192,13 @@ TW_INLINE void pass_some(struct stretch *stretch, const struct tw_blocks *space,
     const uint32_t mask = learns ? (1u << learner->codec.shape.bpred_size) - 1 : 0;
     struct tw_element *out = stretch->out;
     uint64_t outcomes = stretch->outcomes;
-    uint32_t at = stretch->at;
+    size_t at = stretch->at;
 
     while (outcomes >= TWO && out < stop) {
         const struct tw_block *block = &blocks[at];
         const uint32_t branches = decides[at];
         /* A jump's two links are the same: where to go does not wait for what the block is.  Its flags say that it is taken. */
-        const uint32_t next = links[2 * at + (outcomes & 1)];
+        const uint32_t next = tw_block_next(links, at, outcomes & 1);
         const uint32_t pc = (uint32_t)(tw_etrace_last_pc(block) >> shift) & mask;
 
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
@@ -210,7 +210,7 @@ TW_INLINE void pass_some(struct stretch *stretch, const struct tw_blocks *space,
         outcomes >>= branches;
         at = next;
     }
-    *stretch = (struct stretch){ .out = out, .outcomes = outcomes, .at = at };
+    *stretch = (struct stretch){ .out = out, .outcomes = outcomes, .at = (uint32_t)at };
 }
 
 static TW_NOINLINE void write_some(struct stretch *stretch, const struct tw_blocks *space,

@@ -78,6 +78,15 @@ TW_INLINE void tw_block_fill(struct tw_block *out, const struct tw_block *like, 
     memcpy(&out->count, &tail, 8);
 }
 
+/* The block that comes next.  Both links are loaded and one is chosen, which is quicker than to choose an address where
+   `taken` is known later than `block`. */
+TW_INLINE uint32_t tw_block_next(const uint32_t *links, size_t block, uint64_t taken)
+{
+    const uint32_t straight = links[2 * block], jumped = links[2 * block + 1];
+
+    return taken ? jumped : straight;
+}
+
 /* It ends with an indirect branch; with a call. */
 TW_INLINE bool tw_block_is_indirect(const struct tw_block *block)
 {

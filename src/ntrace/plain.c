@@ -68,7 +68,7 @@ TW_INLINE void run_blocks(struct tw_stage *stage, const bool by_count, const boo
         branches = decides[walk.at];
         bit = (uint32_t)(walk.bits >> 63);
         /* A jump's two links are the same: where to go does not wait for the flags. */
-        next = links[2 * walk.at + bit];
+        next = tw_block_next(links, walk.at, bit);
         if (by_count ? units >= walk.left : walk.count == 0 || walk.hops > TW_NTRACE_HOPS_MAX)
             break;
         if (TW_UNLIKELY(!tw_block_is_plain(next)))
