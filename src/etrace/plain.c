@@ -259,7 +259,9 @@ TW_INLINE bool write_way(struct way *way)
     else
         write_some(&stretch, way->space, way->stop, way->index);
     way->out = stretch.out;
-    way->hops = tw_etrace_hops_after(way->hops, first, way->out);
+    way->hops = TW_LIKELY(stretch.outcomes < TWO) /* the last range used one up */
+                    ? 0
+                    : tw_etrace_hops_after(way->hops, first, way->out);
     way->outcomes = stretch.outcomes;
     way->at = stretch.at;
     return stretch.outcomes < TWO;
@@ -392,12 +394,11 @@ TW_INLINE bool pass_rest(struct tw_stage *stage, struct way *way,
 
     for (;;) {
         const struct tw_block *block = &way->blocks[way->at];
-        const uint32_t branches = block->flags >> 1 & 1; /* TW_RANGE_CONDITIONAL */
-        const uint32_t taken = (way->outcomes & 1) | (branches ^ 1);
-        const uint32_t next = way->space->links[2 * way->at + taken];
+        const uint32_t branches = way->space->decides[way->at];
+        const uint32_t next = tw_block_next(way->space->links, way->at, way->outcomes & 1);
 
-        if (TW_UNLIKELY(may_come_by && address - block->start < block->length &&
-                        *reach != ALL && (address != block->start || *reach == NOTHING)))
+        if (TW_UNLIKELY(address - block->start < block->length) && may_come_by &&
+            *reach != ALL && (address != block->start || *reach == NOTHING))
             return false;
         if (TW_UNLIKELY(is_full(way)))
             return false;
@@ -417,7 +418,7 @@ TW_INLINE bool pass_rest(struct tw_stage *stage, struct way *way,
             if (TW_LIKELY(passed != ON))
                 return passed == AT_END;
         } else {
-            leave(way, next, taken);
+            leave(way, next, (way->outcomes & 1) | (branches ^ 1));
             pass_branch(way, block, branches);
         }
         *reach = NOTHING;
