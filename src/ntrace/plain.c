@@ -30,7 +30,7 @@ TW_INLINE void count_steps(struct tw_blocks *blocks, struct steps *walk, const b
         walk->passed += tw_step_passed(to);
         walk->bits <<= TW_STEP_DECISIONS;
         walk->count -= TW_STEP_DECISIONS;
-        walk->walked += units;
+        walk->walked += by_count ? 0 : units;
         walk->left -= by_count ? units : 0;
         walk->hops = by_count ? walk->hops : 0;
     }
@@ -67,7 +67,7 @@ TW_INLINE void run_blocks(struct tw_stage *stage, const bool by_count, const boo
         units = block->length / 2;
         branches = decides[walk.at];
         bit = (uint32_t)(walk.bits >> 63);
-        /* A jump's two links are the same: where to go does not wait for the flags. */
+        /* A jump's two links are the same: where to go does not wait for the flags, which say that it is taken. */
         next = tw_block_next(links, walk.at, bit);
         if (by_count ? units >= walk.left : walk.count == 0 || walk.hops > TW_NTRACE_HOPS_MAX)
             break;
@@ -75,19 +75,19 @@ TW_INLINE void run_blocks(struct tw_stage *stage, const bool by_count, const boo
             break;
         /* The first may be where a jump led that was written. */
         if (!counts || walk.passed == 0)
-            tw_follow_emit(out++, block, bit | (branches ^ 1), index);
+            tw_follow_emit(out++, block, bit, index);
         else
             tw_sums_go(space, walk.at * 2 + (bit | (branches ^ 1)));
-        walk.passed++;
+        walk.passed += counts;
         walk.bits <<= branches;
         if (by_count) {
             walk.count -= branches & (walk.count != 0);
             walk.left -= units;
         } else {
             walk.count -= branches;
-            walk.hops = branches ? 0 : walk.hops + 1;
+            walk.hops = (walk.hops + 1) & (branches - 1);
+            walk.walked += units;
         }
-        walk.walked += units;
         if (TW_UNLIKELY(tw_block_is_link(block)))
             tw_ntrace_push(decoder, tw_ntrace_block_end(block));
         walk.at = next;
@@ -95,11 +95,11 @@ TW_INLINE void run_blocks(struct tw_stage *stage, const bool by_count, const boo
     if (out == stage->out)
         return;
     stage->out = out;
+    way->walked += by_count ? way->left - walk.left : walk.walked;
     way->bits = walk.bits;
     way->left = walk.left;
     way->count = walk.count;
     way->hops = walk.hops;
-    way->walked += walk.walked;
     decoder->at = walk.at;
     decoder->pc = blocks[walk.at].start;
     decoder->last = 0;
