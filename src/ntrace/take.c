@@ -139,7 +139,7 @@ static enum tw_error_code take_history(struct tw_ntrace_decoder *decoder)
     }
     if (hist < 2 || times == 0)
         return TW_ERROR_BAD_SEQUENCE;
-    if (times > branches_most / tw_highest_bit(hist))
+    if (TW_UNLIKELY(times > 1) && times > branches_most / tw_highest_bit(hist))
         return TW_ERROR_PACKET_LIMIT;
     decoder->way = (struct tw_ntrace_way){ .left = UINT64_MAX };
     tw_ntrace_set_pattern(&decoder->way, hist, times);

@@ -36,7 +36,7 @@ void tw_ntrace_set_pattern(struct tw_ntrace_way *way, uint64_t hist, uint64_t ti
     uint64_t copies, first;
 
     tw_ntrace_set_bits(way, hist);
-    if (way->count == 0)
+    if (way->count == 0 || TW_LIKELY(times == 1))
         return;
     copies = 64 / way->count;
     way->pattern = way->bits;
