@@ -130,7 +130,7 @@ void tw_losses_add_packet(struct tw_run *run, const struct tw_packet_view *view)
     const uint8_t id = view->packet->id % TW_RUN_IDS;
     struct tw_losses *losses = &run->losses;
 
-    if (TW_LIKELY(view->kind == TW_PACKET_OTHER && run->is_synced[id]))
+    if (TW_LIKELY(run->is_synced[id] && view->kind > TW_PACKET_DISCARD))
         return;
     losses->overflows += view->kind == TW_PACKET_OVERFLOW;
     losses->discards += view->kind == TW_PACKET_DISCARD;
