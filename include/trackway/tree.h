@@ -77,7 +77,7 @@ struct tw_tree_config {
        a counter. */
     bool markers;
     bool keeps_bits;   /* of packets: tw_packet_bits can be asked, which costs some speed */
-    size_t batch_room; /* elements that a batch has room for, at least 2,048; 0: that many */
+    size_t batch_room; /* elements that a batch has room for, at least 1,024; 0: 2,048 */
 };
 
 /* Sources that share a stream and are told apart: of more than this the first ones are decoded, and an

@@ -14,7 +14,8 @@
 #include "tree/stats.h"
 
 enum {
-    TW_BRANCH_ELEMENTS = 2048, /* of a batch, at least */
+    TW_BRANCH_ELEMENTS = 2048,       /* of a batch, ... */
+    TW_BRANCH_ELEMENTS_LEAST = 1024, /* ... and at least: E-Trace needs that many */
     TW_BRANCH_ELEMENTS_MAX = 1 << 20,
     TW_BRANCH_SLACK = 64,       /* readable bytes behind the last */
     TW_THREADS_MAX = 256,       /* of a tree */

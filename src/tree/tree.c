@@ -55,8 +55,10 @@ enum tw_status tw_tree_new(struct tw_tree **tree, const struct tw_tree_config *c
     }
     if ((unsigned)copy.framing > TW_FRAMING_DSTREAM)
         return tw_fail(fault, TW_E_ARGUMENT, "there is no framing %u", (unsigned)copy.framing);
-    if (copy.batch_room < TW_BRANCH_ELEMENTS)
+    if (!copy.batch_room)
         copy.batch_room = TW_BRANCH_ELEMENTS;
+    if (copy.batch_room < TW_BRANCH_ELEMENTS_LEAST)
+        copy.batch_room = TW_BRANCH_ELEMENTS_LEAST;
     if (copy.batch_room > TW_BRANCH_ELEMENTS_MAX)
         copy.batch_room = TW_BRANCH_ELEMENTS_MAX;
     if (copy.threads > TW_THREADS_MAX) /* what comes out is the same */

@@ -226,6 +226,7 @@ static int count(struct stats *stats, struct tw_statistics *statistics)
     status = session_wish(session, &wish);
     if (status == DONE) {
         wish.config.counter = tw_statistics_counter(statistics);
+        wish.config.batch_room = session_batch_room(session);
         status = session_start(session, &wish);
     }
     if (status == DONE && !(packets = packet_run(session, &wish)))

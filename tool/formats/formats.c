@@ -122,6 +122,7 @@ static void change(void *context, struct tw_run_config *config)
         config->order = TW_ORDER_TIME;
         config->is_joined = false;
     }
+    config->batch_room = session_batch_room(work->listing->session);
 }
 
 static bool take(void *context, const struct tw_part *part, const struct tw_packet_view *packet)

@@ -390,6 +390,16 @@ bool session_sums_up(const struct session *session)
            tw_capture_buffer_count(session->capture) > BUFFERS_LISTED;
 }
 
+size_t session_batch_room(const struct session *session)
+{
+    enum { SMALL = 1 << 14, ROOM = 1024 };
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < tw_capture_buffer_count(session->capture); i++)
+        bytes += tw_capture_buffer(session->capture, i)->size;
+    return bytes <= SMALL ? ROOM : 0;
+}
+
 bool session_wants(const struct session *session, size_t buffer)
 {
     const char *name = session->options->buffer;

@@ -47,6 +47,9 @@ void session_close(struct session *session);
 bool session_has_several(const struct session *session);
 /* More buffers than anyone reads, and nothing asks for each. */
 bool session_sums_up(const struct session *session);
+/* What tw_run_config.batch_room is to be of a capture whose elements are shown or counted as they come: one that is small
+   touches fewer pages so, and each of them costs time.  0: as is usual. */
+size_t session_batch_room(const struct session *session);
 /* "cstrace.bin": the file that offsets of a buffer are in, for messages. */
 const char *session_file(const struct session *session, size_t buffer);
 /* What the options want: buffers, sources by name, trace IDs. */
