@@ -95,11 +95,14 @@ void progress_start(struct progress *progress, const struct options *options, ui
 {
     const char *wish = options->progress ? options->progress : "auto";
 
-    *progress = (struct progress){ .total = total, .began = now() };
+    *progress = (struct progress){ .total = total };
     if (strcmp(wish, "json") == 0)
         progress->how = PROGRESS_JSON;
     else if (strcmp(wish, "auto") == 0 && !options->quiet && is_for_terminal(options))
         progress->how = PROGRESS_BAR;
+    if (progress->how == PROGRESS_NONE)
+        return; /* the clock's first reading of a process costs two page faults */
+    progress->began = now();
     if (progress->how == PROGRESS_JSON)
         print(progress, progress->began, false);
 }
