@@ -31,23 +31,38 @@ static void lengthen(const char *path, size_t bytes)
     free(piece);
 }
 
-/* All is decoded, and nothing of it printed. */
-static struct bench_run decode(char *tool, const char *folder, size_t mib, char *threads)
+/* A capture to be made. */
+struct wish {
+    const char *path;
+    size_t mib;
+};
+
+static void make(void *context)
 {
-    char path[600], file[700];
-    char *words[] = { tool,      "decode",    path,    "-q", "--range",
-                      "0x1-0x2", "--threads", threads, NULL };
+    const struct wish *wish = context;
     struct subject subject;
-    struct bench_run run;
+    char file[700];
 
     if (!subject_open(&subject, "made/etmv4,mib=8"))
         bench_stop("a capture cannot be made");
     subject_repeat(&subject, (size_t)PART << 20);
-    (void)snprintf(path, sizeof path, "%s/%zu", folder, mib);
-    subject_write(&subject, path);
+    subject_write(&subject, wish->path);
     subject_free(&subject);
-    (void)snprintf(file, sizeof file, "%s/buffer.bin", path);
-    lengthen(file, mib << 20);
+    (void)snprintf(file, sizeof file, "%s/buffer.bin", wish->path);
+    lengthen(file, wish->mib << 20);
+}
+
+/* All is decoded, and nothing of it printed. */
+static struct bench_run decode(char *tool, const char *folder, size_t mib, char *threads)
+{
+    char path[600];
+    char *words[] = { tool,      "decode",    path,    "-q", "--range",
+                      "0x1-0x2", "--threads", threads, NULL };
+    struct wish wish = { path, mib };
+    struct bench_run run;
+
+    (void)snprintf(path, sizeof path, "%s/%zu", folder, mib);
+    bench_apart(make, &wish);
     run = bench_run(words, "/dev/null", 1);
     if (!run.is_there)
         bench_stop("trackway decode failed");

@@ -8,20 +8,26 @@
 
 enum { FEW = 20, SOME = 300, MANY = 10000, NAME_ROOM = 700 };
 
+static void make(void *path)
+{
+    struct subject subject;
+
+    if (!subject_open(&subject, "made/etmv4,mib=4,blocks=5400,locality=0"))
+        bench_stop("a capture cannot be made");
+    subject_write(&subject, path);
+    subject_free(&subject);
+}
+
 /* The saved coverage of a made program, and its size. */
 static size_t save_one(char *tool, const char *folder, char *path)
 {
     static char snapshot[NAME_ROOM];
     char *words[] = { tool, "coverage", snapshot, "-q", "--save", path, NULL };
-    struct subject subject;
     struct stat about;
 
-    if (!subject_open(&subject, "made/etmv4,mib=4,blocks=5400,locality=0"))
-        bench_stop("a capture cannot be made");
     (void)snprintf(snapshot, sizeof snapshot, "%s/snapshot", folder);
     (void)snprintf(path, NAME_ROOM, "%s/one.twr", folder);
-    subject_write(&subject, snapshot);
-    subject_free(&subject);
+    bench_apart(make, snapshot);
     if (!bench_run(words, "/dev/null", 1).is_there || stat(path, &about) != 0)
         bench_stop("trackway coverage --save failed");
     return (size_t)about.st_size;

@@ -196,6 +196,22 @@ struct bench_run bench_run(char *const words[], const char *out, unsigned runs)
     return best;
 }
 
+void bench_apart(void (*work)(void *context), void *context)
+{
+    pid_t child;
+    int status;
+
+    (void)fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        work(context);
+        exit(0);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+        WEXITSTATUS(status) != 0)
+        bench_stop("a process of its own failed");
+}
+
 void bench_find_tool(char *path, size_t room, const char *program)
 {
     const char *slash = strrchr(program, '/');

@@ -65,8 +65,11 @@ struct bench_run {
     uint64_t peak; /* bytes of memory */
     bool is_there; /* it could be run, and ended with 0 or 1 */
 };
-/* Output goes to the file `out`; the best of so many runs. */
+/* Output goes to the file `out`; the best of so many runs.  The system takes what this process ever held for the least that
+   its child did: who measures memory does what takes much of it in bench_apart. */
 struct bench_run bench_run(char *const words[], const char *out, unsigned runs);
+/* Does that in a process of its own, and waits for it. */
+void bench_apart(void (*work)(void *context), void *context);
 /* The trackway command is built one folder up from the benchmarks. */
 void bench_find_tool(char *path, size_t room, const char *program);
 /* A folder of our own for files, and its removal with all in it. */
