@@ -3,10 +3,12 @@
 """bench_view.py FOLDER: what it costs to look at captures. Reports: memory beside that of a quarter of the trace, and the page in a browser. The
 server: its map beside decoding alone, the first picture and windows. The page that needs no server beside one thread of the tool. All in CPU time.
 Captures are the bundled one, and an execution log of the corpus, run after run."""
+import json
 import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -20,7 +22,7 @@ from exec_log import Log  # noqa: E402
 from harness import Skip, Tool  # noqa: E402
 from report_cases import repeated  # noqa: E402
 from serve_cases import Server, processor_seconds, window_seconds  # noqa: E402
-from static_cases import rates  # noqa: E402
+from static_cases import built_page, in_browser, native  # noqa: E402
 
 MEGABYTES, WINDOWS = 200, 200
 
@@ -75,6 +77,25 @@ def serve(tool, folder):
     print(f"serve/first-ms {1000 * first:.0f} ms of CPU until the first picture, with the map")
     print(f"serve/window-ms {spent[WINDOWS // 2]:.1f} ms of CPU, half of the windows of 1 KiB to 4 MiB")
     print(f"serve/window-99-ms {spent[WINDOWS * 99 // 100]:.0f} ms of CPU, 99 of 100 of them")
+
+
+def spent():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def rates(tool):
+    """Instructions a second of the tool and of the page: the same work in the same minute, on one thread, by processor time."""
+    browser(), built_page()
+    folder = repeated(tool, 6000)
+    best = 1e9
+    for _ in range(4):
+        before = spent()
+        native(tool, tool.folder, ["stats", folder.name, "--threads", "1"])
+        best = min(best, spent() - before)
+    said = in_browser(tool, checks=["rate"], rate={"files": [str(folder)]})
+    took = json.loads(re.search(r"^took (.*)$", said, re.M)[1])["seconds"]
+    return 6000 * 51431 / best, 6000 * 51431 / took
 
 
 def static_page(tool):

@@ -130,6 +130,7 @@ void tw_losses_add_packet(struct tw_run *run, const struct tw_packet_view *view)
     const uint8_t id = view->packet->id % TW_RUN_IDS;
     struct tw_losses *losses = &run->losses;
 
+    /* The kinds behind it tell of no loss. */
     if (TW_LIKELY(run->is_synced[id] && view->kind > TW_PACKET_DISCARD))
         return;
     losses->overflows += view->kind == TW_PACKET_OVERFLOW;

@@ -89,6 +89,16 @@ struct tw_branch {
     bool is_understood; /* the last packet handed out was */
 };
 
+/* A batch that says whose it is, without elements. */
+static inline struct tw_batch tw_branch_batch(const struct tw_branch *branch)
+{
+    return (struct tw_batch){ .size = sizeof(struct tw_batch),
+                              .user = branch->user,
+                              .source = branch->source,
+                              .src = branch->src,
+                              .id = branch->id };
+}
+
 /* The branch's elements are new: so many, with so many marks. */
 static inline void tw_branch_renew(struct tw_branch *branch, size_t count, size_t mark_count)
 {

@@ -24,7 +24,8 @@ void tw_job_set_sums(const struct tw_job *job)
         follow->code && segment->tally && !segment->is_handed ? follow->code->sums : NULL;
 }
 
-/* Elements that tell of a guess are put right once it is known, and those behind them wait, too: their order is kept. */
+/* Elements that tell of a guess are put right once it is known, and those behind them wait, too: their order is kept.
+   A protocol with a way of its own to put them right has guessed nothing but local time. */
 static bool is_to_wait(const struct tw_pool *pool, const struct tw_job *job,
                        const struct tw_chunk *chunk)
 {
@@ -36,16 +37,10 @@ enum tw_status tw_job_count(struct tw_pool *pool, struct tw_job *job, struct tw_
 {
     enum tw_status status = TW_OK;
     struct tw_segment *segment = job->segment;
-    const struct tw_branch *branch = job->list->branch;
-    const struct tw_batch batch = { .size = sizeof batch,
-                                    .elements = chunk->elements,
-                                    .count = chunk->count,
-                                    .room = chunk->count,
-                                    .user = branch->user,
-                                    .source = branch->source,
-                                    .src = branch->src,
-                                    .id = branch->id };
+    struct tw_batch batch = tw_branch_batch(job->list->branch);
 
+    batch.elements = chunk->elements;
+    batch.count = batch.room = chunk->count;
     if (job->engine->follow->sums)
         status = tw_tally_sum(pool->tree, segment->tally, &segment->stats, job->engine->follow,
                               &batch);

@@ -43,11 +43,7 @@ static bool has_room(struct tw_branch *branch, bool is_merged)
 /* What the decoder counted itself, before the elements that it made. */
 static enum tw_status sum(struct tw_branch *branch)
 {
-    const struct tw_batch whose = { .size = sizeof whose,
-                                    .user = branch->user,
-                                    .source = branch->source,
-                                    .src = branch->src,
-                                    .id = branch->id };
+    const struct tw_batch whose = tw_branch_batch(branch);
 
     branch->code->sums->owner = NULL;
     return tw_tally_sum(branch->tree, branch->tally, &branch->stats, &branch->follow, &whose);

@@ -335,11 +335,7 @@ static enum tw_status begin_direct(struct tw_pool *pool, struct tw_segment_list 
 /* What the branch's own decoder counted itself; the status, if that went well. */
 static enum tw_status sum(struct tw_branch *branch, enum tw_status status)
 {
-    const struct tw_batch whose = { .size = sizeof whose,
-                                    .user = branch->user,
-                                    .source = branch->source,
-                                    .src = branch->src,
-                                    .id = branch->id };
+    const struct tw_batch whose = tw_branch_batch(branch);
     const enum tw_status summed =
         tw_tally_sum(branch->tree, branch->tally, &branch->stats, &branch->follow, &whose);
 

@@ -14,12 +14,11 @@
 #include "tree/tally.h"
 
 enum {
-    TW_SEGMENT_SIZE = 32 * 1024, /* bytes of a stream, unless told */
-    TW_SEGMENT_COUNTED =
-        128 * 1024,            /* most, where elements are counted by who decodes them, ... */
-    TW_SEGMENT_MOST = 1 << 20, /* ... and where decoders count; ... */
-    TW_SEGMENTS_EACH = 2,      /* ... but so many for each thread */
-    TW_SEGMENT_CHUNKS = 48     /* that a segment may fill before someone takes them */
+    TW_SEGMENT_SIZE = 32 * 1024,  /* bytes of a stream, unless told */
+    TW_SEGMENT_COUNTED = 1 << 17, /* most, where who decodes counts elements, ... */
+    TW_SEGMENT_MOST = 1 << 20,    /* ... and where decoders count themselves; ... */
+    TW_SEGMENTS_EACH = 2,         /* ... but so many for each thread */
+    TW_SEGMENT_CHUNKS = 48        /* that a segment may fill before someone takes them */
 };
 
 /* A batch of elements on its way from a worker to who takes it. */

@@ -93,11 +93,7 @@ static bool begin_quiet(const struct tw_branch *branch)
 {
     const struct tw_quiet quiet = { .ask = branch->tree->quiet,
                                     .context = branch->tree->quiet_context,
-                                    .whose = { .size = sizeof quiet.whose,
-                                               .user = branch->user,
-                                               .source = branch->source,
-                                               .src = branch->src,
-                                               .id = branch->id } };
+                                    .whose = tw_branch_batch(branch) };
 
     return !quiet.ask || tw_quiet_begin(branch->code, &quiet);
 }

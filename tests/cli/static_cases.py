@@ -6,13 +6,12 @@ import hashlib
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 
 from browser_cases import browser
 from harness import ROOT, Skip, add_case, case, corpus, equal
-from report_cases import DEMO, repeated
+from report_cases import DEMO
 
 FULL = bool(os.environ.get("TW_TEST_FULL"))
 
@@ -103,25 +102,6 @@ def static_page_corpora(tool):
     assert len(cases) > 60, len(cases)
     said = in_browser(tool, checks=["corpora"], cases=cases)
     equal(said.count("\nok ") + said.startswith("ok "), len(cases) + 1)
-
-
-def spent():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def rates(tool):
-    """Instructions a second of the tool and of the page: the same work in the same minute, on one thread, by processor time."""
-    browser(), built_page()
-    folder = repeated(tool, 6000)
-    best = 1e9
-    for _ in range(4):
-        before = spent()
-        native(tool, tool.folder, ["stats", folder.name, "--threads", "1"])
-        best = min(best, spent() - before)
-    said = in_browser(tool, checks=["rate"], rate={"files": [str(folder)]})
-    took = json.loads(re.search(r"^took (.*)$", said, re.M)[1])["seconds"]
-    return 6000 * 51431 / best, 6000 * 51431 / took
 
 
 add_case("static_page_in_a_browser", static_page)
