@@ -275,14 +275,35 @@ static struct tw_statistics_row *packet_row(struct tw_statistics *statistics,
     return *row;
 }
 
+/* Of one type; NULL: no memory. */
+static struct tw_statistics_type *add_packets(struct tw_statistics *statistics,
+                                              struct tw_statistics_row *row,
+                                              const struct tw_packet_view *view,
+                                              const struct tw_packet_sum *sum)
+{
+    uint32_t *number = &row->type_of[view->packet->type];
+    struct tw_statistics_type *type;
+
+    if (!*number &&
+        !tw_statistics_add_type(statistics, row, tw_packet_type_name(view), view->packet->type))
+        return NULL;
+    if (!*number)
+        *number = (uint32_t)row->type_count;
+    type = &row->types[*number - 1];
+    type->packets += sum->packets;
+    type->bytes += sum->bytes;
+    row->packets += sum->packets;
+    row->bytes += sum->bytes;
+    return type;
+}
+
 enum tw_status tw_statistics_take_packet(struct tw_statistics *statistics,
                                          const struct tw_part *part,
                                          const struct tw_packet_view *view)
 {
     const struct tw_packet *packet = view->packet;
+    struct tw_packet_sum sum = { .packets = 1 };
     struct tw_statistics_row *row;
-    struct tw_statistics_type *type;
-    uint32_t *number;
 
     if (part->kind != TW_PART_ELEMENTS)
         return TW_OK;
@@ -294,17 +315,9 @@ enum tw_status tw_statistics_take_packet(struct tw_statistics *statistics,
         row->lead_sync = view->kind == TW_PACKET_SYNC ? packet->offset : row->lead_sync;
         return TW_OK;
     }
-    number = &row->type_of[packet->type];
-    if (!*number &&
-        !tw_statistics_add_type(statistics, row, tw_packet_type_name(view), packet->type))
+    sum.bytes = packet->size;
+    if (!add_packets(statistics, row, view, &sum))
         return TW_E_MEMORY;
-    if (!*number)
-        *number = (uint32_t)row->type_count;
-    type = &row->types[*number - 1];
-    type->packets++;
-    type->bytes += packet->size;
-    row->packets++;
-    row->bytes += packet->size;
     row->bad += view->is_bad;
     row->unsynced += view->is_not_sync ? packet->size : 0;
     if (view->kind == TW_PACKET_SYNC)
@@ -314,6 +327,16 @@ enum tw_status tw_statistics_take_packet(struct tw_statistics *statistics,
 
 /* ---- all packets, beside the elements ---- */
 
+static void take_sum(void *context, const struct tw_part *part,
+                     const struct tw_packet_view *view, const struct tw_packet_sum *sum)
+{
+    struct tw_statistics *statistics = context;
+    struct tw_statistics_row *row = packet_row(statistics, part);
+
+    if (!row || !add_packets(statistics, row, view, sum))
+        statistics->has_failed_packets = true;
+}
+
 static void *read_packets(void *context)
 {
     struct tw_statistics *statistics = context;
@@ -322,11 +345,17 @@ static void *read_packets(void *context)
     struct tw_part event;
     enum tw_status status;
 
+    tw_run_tally_packets(statistics->packets);
     while ((status = tw_run_packet(statistics->packets, &event, &part, &view)) == TW_OK) {
+        if (part->kind == TW_PART_END)
+            tw_run_take_packets(statistics->packets, take_sum, statistics);
         status = tw_statistics_take_packet(statistics, part, &view);
         if (status != TW_OK)
             break;
     }
+    tw_run_take_packets(statistics->packets, take_sum, statistics);
+    if (status == TW_END && statistics->has_failed_packets)
+        status = TW_E_MEMORY;
     statistics->packet_status = status == TW_END ? TW_OK : status;
     return NULL;
 }

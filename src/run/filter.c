@@ -143,6 +143,13 @@ bool tw_filter_has_offset(const struct tw_run *run, uint64_t index)
            (!run->extent.is_cut || (index >= run->extent.from && index < run->extent.to));
 }
 
+bool tw_filter_has_packets(const struct tw_run *run)
+{
+    const struct tw_filter *about = &run->filter.about;
+
+    return about->has_ids || about->src_count || about->has_from || about->has_to;
+}
+
 static bool is_among(const uint32_t *numbers, size_t count, uint32_t number)
 {
     for (size_t i = 0; i < count; i++)

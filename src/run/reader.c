@@ -236,6 +236,8 @@ enum tw_status tw_reader_open(struct tw_reader *reader, uint32_t buffer)
             tw_count_begin(run, reader);
         status = add_sources(reader);
     }
+    if (!is_served && status == TW_OK && run->tallies_packets)
+        status = tw_tree_tally_packets(reader->tree);
     if (status != TW_OK) {
         tw_tree_free(reader->tree);
         reader->tree = NULL;

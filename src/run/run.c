@@ -471,6 +471,34 @@ enum tw_status tw_run_packet(struct tw_run *run, struct tw_part *event,
     return packet_event(run, event, status);
 }
 
+void tw_run_tally_packets(struct tw_run *run)
+{
+    run->tallies_packets =
+        run->config.packets_only && !run->extent.is_cut && !tw_filter_has_packets(run);
+}
+
+struct packet_taker {
+    struct tw_run *run;
+    tw_run_packet_sum_fn *take;
+    void *context;
+};
+
+static void take_packets(void *context, const struct tw_packet_view *view,
+                         const struct tw_packet_sum *sum)
+{
+    const struct packet_taker *taker = context;
+
+    taker->take(taker->context, packet_part(taker->run, view, false), view, sum);
+}
+
+void tw_run_take_packets(struct tw_run *run, tw_run_packet_sum_fn *take, void *context)
+{
+    struct packet_taker taker = { run, take, context };
+
+    if (run->tallies_packets && run->readers[0]->tree)
+        tw_packet_tally_take(run->readers[0]->tree, take_packets, &taker);
+}
+
 enum tw_status tw_run_next_packet(struct tw_run *run, struct tw_part *part,
                                   struct tw_packet_view *view)
 {

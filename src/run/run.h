@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "image/quiet.h"
+#include "tree/packet_tally.h"
 
 enum { TW_RUN_IDS = 128 };
 
@@ -242,6 +243,8 @@ bool tw_filter_has_when(const struct tw_run *run, const struct tw_when *when);
 bool tw_filter_has_id(const struct tw_run *run, uint8_t id);
 bool tw_filter_has_stream(const struct tw_run *run, uint8_t id, uint32_t src);
 bool tw_filter_has_offset(const struct tw_run *run, uint64_t index);
+/* Asks of packets where they lie or whose they are. */
+bool tw_filter_has_packets(const struct tw_run *run);
 /* Nothing at this place or behind it is wanted. */
 bool tw_filter_is_behind(const struct tw_run *run, uint64_t index);
 /* Whether an element of a part tells of code that is wanted. */
@@ -356,6 +359,7 @@ struct tw_run {
     size_t cut;                 /* elements before this are given, or left out */
     struct tw_part part;        /* the part at work ... */
     size_t part_next;           /* ... from here on still to come */
+    bool tallies_packets;       /* see tw_run_tally_packets */
     struct tw_part packet_part; /* packets only: whose the last one was; size 0: none was */
     bool has_skipped;           /* code was left out since the last part */
     bool *is_told;              /* recorder's losses, by number: their part was given ... */
@@ -391,6 +395,14 @@ enum tw_status tw_run_part(struct tw_run *run, struct tw_part *part);
 /* As tw_run_next_packet, without a copy: *part is the run's own until the next call, or `event`. */
 enum tw_status tw_run_packet(struct tw_run *run, struct tw_part *event,
                              const struct tw_part **part, struct tw_packet_view *view);
+/* A run of packets gives those alone that tell more than what they are, and counts the others (tree/packet_tally.h), if nothing
+   is asked of single ones.  Before the first. */
+void tw_run_tally_packets(struct tw_run *run);
+/* What was counted of each type since, where a buffer has ended or the run has: with a packet of that type. */
+typedef void tw_run_packet_sum_fn(void *context, const struct tw_part *part,
+                                  const struct tw_packet_view *view,
+                                  const struct tw_packet_sum *sum);
+void tw_run_take_packets(struct tw_run *run, tw_run_packet_sum_fn *take, void *context);
 /* What a stream tells of its elements now. */
 void tw_part_of(struct tw_part *part, const struct tw_run_stream *stream);
 

@@ -86,7 +86,8 @@ struct tw_branch {
     uint64_t run_end;
     uint64_t handled_gap;
     struct tw_gap_ahead read_ahead;
-    bool is_understood; /* the last packet handed out was */
+    bool is_understood;                   /* the last packet handed out was */
+    struct tw_packet_tally *packet_tally; /* of those that are counted instead; or NULL */
 };
 
 /* A batch that says whose it is, without elements. */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/sized.h"
 #include "tree/custom.h"
+#include "tree/packet_tally.h"
 #include "tree/report.h"
 #include "tree/shared.h"
 
@@ -107,11 +108,21 @@ static bool extend_run(struct tw_branch *branch)
     return true;
 }
 
+/* The next packet that is not counted right away, if it comes before the next gap. */
+static bool read_wanted(struct tw_branch *branch)
+{
+    if (branch->packet_tally && branch->packet_tally->is_open && tw_packet_tally_read(branch)) {
+        place_packet(branch);
+        return true;
+    }
+    return read_packet(branch);
+}
+
 /* Sees to it that the branch has something to hand out, if what is held gives it. */
 static void look_ahead(struct tw_branch *branch)
 {
     while (!branch->has_packet && !branch->is_read_idle) {
-        if (!read_packet(branch)) {
+        if (!read_wanted(branch)) {
             branch->is_read_idle = true;
             break;
         }
@@ -160,6 +171,8 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
     view->is_bad = tw_kind_is_bad(view->kind);
     view->is_not_sync = view->kind == TW_PACKET_NOT_SYNC;
     tw_count_packet(branch, view);
+    if (branch->packet_tally)
+        branch->packet_tally->is_open = branch->is_understood;
     if (view->is_bad && !branch->decoder) /* else its elements tell */
         tw_report_bad(branch, view);
 }

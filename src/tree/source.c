@@ -30,6 +30,7 @@ void tw_branch_free(struct tw_branch *branch)
     tw_bits_free(branch);
     tw_give(allocator, branch->reader);
     tw_give(allocator, branch->packet);
+    tw_give(allocator, branch->packet_tally);
     tw_give(allocator, branch->run);
     tw_give(allocator, branch->writer);
     tw_give(allocator, branch->written);
