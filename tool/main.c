@@ -13,6 +13,7 @@
 #include "shared/options.h"
 #include "shared/pager.h"
 #include "shared/sandbox.h"
+#include "shared/several.h"
 
 #define COMMAND_ROW(name) &command_##name,
 static const struct command *const commands[] = { EACH_COMMAND(COMMAND_ROW) };
@@ -120,7 +121,12 @@ static int run_command(const struct command *command, char **words)
         /* What a plug-in may need is not known. */
         if (command->is_confined && !options.no_sandbox && !options.plugins.count)
             sandbox_enter();
-        status = options.help ? print(NULL, command) : command->run(&options);
+        if (options.help)
+            status = print(NULL, command);
+        else if (command->lists_each && options.arguments.count > 1)
+            status = several_run(&options);
+        else
+            status = command->run(&options);
         pager_wait();
     }
     options_free(&options);

@@ -71,6 +71,7 @@ import report_cases  # noqa: E402,F401
 import serve_cases  # noqa: E402,F401
 import static_cases  # noqa: E402,F401
 import saved_cases  # noqa: E402,F401
+import several_cases  # noqa: E402,F401
 import shard_cases  # noqa: E402,F401
 import small_cases  # noqa: E402,F401
 import snapshot_cases  # noqa: E402,F401

@@ -99,7 +99,7 @@ def bad_values_say_what_to_do(tool):
             (["decode", "x", "--image", "@0x10"], "--image wants a file"),
             (["decode", "x", "--image", "f,space=EL9"], 'there is no space "EL9"'),
             (["info"], "usage: trackway info CAPTURE"),
-            (["info", "a", "b"], 'one argument too many: "b"'),
+            (["doctor", "a", "b"], 'one argument too many: "b"'),
             (["pack"], "nothing to pack; give --stream ID:FILE"),
             (["pack", "--stream", "0x70:f"], "with an ID from 0x01 to 0x6f"),
             (["pack", "--stream", "f"], "is not ID:FILE"),

@@ -21,7 +21,7 @@ static const uint8_t takes[] = {
 
 const struct command command_decode = {
     .name = "decode",
-    .arguments = "CAPTURE [OPTION...]",
+    .arguments = "CAPTURE... [OPTION...]",
     .summary = "the path of execution: ranges, contexts, exceptions, time",
     .details =
         "text, jsonl and csv list every element. path lists straight runs (R first last n),\n"
@@ -34,12 +34,14 @@ const struct command command_decode = {
         "\n"
         "examples:\n"
         "  trackway decode snapshot\n"
+        "  trackway decode captures/*.bin --protocol etmv4 --config regs.ini\n"
         "  trackway decode perf.data --instructions --function main\n"
         "  trackway decode trace.bin --protocol etrace --image prog.elf --format jsonl",
     .formats_of = formats,
     .options = takes,
     .least = 1,
-    .most = 1,
+    .most = 1 << 20,
+    .lists_each = true,
     .is_confined = true,
     .run = run,
 };

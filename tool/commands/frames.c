@@ -422,7 +422,7 @@ static const uint8_t takes[] = {
 
 const struct command command_frames = {
     .name = "frames",
-    .arguments = "CAPTURE [OPTION...]",
+    .arguments = "CAPTURE... [OPTION...]",
     .summary = "the bytes of each trace ID, unpacked from their frames",
     .details =
         "One line for each run of bytes of one ID that lie together: capture offset, ID,\n"
@@ -436,6 +436,7 @@ const struct command command_frames = {
     .formats = "text|jsonl",
     .options = takes,
     .least = 1,
-    .most = 1,
+    .most = 1 << 20,
+    .lists_each = true,
     .run = run,
 };

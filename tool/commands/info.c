@@ -153,7 +153,7 @@ static const uint8_t takes[] = {
 
 const struct command command_info = {
     .name = "info",
-    .arguments = "CAPTURE [OPTION...]",
+    .arguments = "CAPTURE... [OPTION...]",
     .summary = "what is in a capture: buffers, sources, cores, program memory",
     .details =
         "Lists the trace buffers with the bytes that each trace ID has in them, the trace\n"
@@ -172,7 +172,8 @@ const struct command command_info = {
     .formats = "text|jsonl",
     .options = takes,
     .least = 1,
-    .most = 1,
+    .most = 1 << 20,
+    .lists_each = true,
     .is_confined = true,
     .run = run,
 };

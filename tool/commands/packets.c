@@ -35,7 +35,7 @@ static const uint8_t takes[] = {
 
 const struct command command_packets = {
     .name = "packets",
-    .arguments = "CAPTURE [OPTION...]",
+    .arguments = "CAPTURE... [OPTION...]",
     .summary = "each packet of each source, with its place in the capture",
     .details = "The program is not needed. Bytes before synchronization are one line for each\n"
                "run, bytes that fit no packet a line of their own.\n"
@@ -46,7 +46,8 @@ const struct command command_packets = {
     .formats_of = formats,
     .options = takes,
     .least = 1,
-    .most = 1,
+    .most = 1 << 20,
+    .lists_each = true,
     .is_confined = true,
     .run = run,
 };

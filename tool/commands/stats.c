@@ -286,7 +286,7 @@ static const uint8_t takes[] = {
 
 const struct command command_stats = {
     .name = "stats",
-    .arguments = "CAPTURE [OPTION...]",
+    .arguments = "CAPTURE... [OPTION...]",
     .summary = "counts: packets and bytes by type, bandwidth, syncs, losses",
     .details =
         "For each trace ID of each buffer. Of more than 64 buffers text prints the sums;\n"
@@ -300,7 +300,8 @@ const struct command command_stats = {
     .prints_last = true,
     .options = takes,
     .least = 1,
-    .most = 1,
+    .most = 1 << 20,
+    .lists_each = true,
     .is_confined = true,
     .run = run,
 };

@@ -315,6 +315,7 @@ struct command {
     unsigned least, most; /* arguments */
     bool prints_last;     /* nothing before the work is done: a bar does not tear its lines */
     bool is_confined;     /* it reads captures and writes what it found: sandbox.h */
+    bool lists_each;      /* of several captures one after the other: several.h */
     bool is_program_last; /* options behind the first argument are that program's own */
     int (*run)(const struct options *options);
 };
