@@ -285,7 +285,7 @@ def server(command, at):
     return run
 
 
-def recorder(form, at):
+def recorder(form, at, *more):
     """The tool's part of a recording; the plug-in is in another process.  Where it says that it went wrong nothing half is left, else the
     recording holds the path of the program."""
     def path(tool):
@@ -294,7 +294,7 @@ def recorder(form, at):
     def run(tool):
         if not SHIM:
             raise harness.Skip("nothing to load")
-        words = ["record", "--format", form, "-o", "out", "--force", build(tool, A64)]
+        words = ["record", "--format", form, "-o", "out", "--force", *more, build(tool, A64)]
         done = start(tool, words, TW_FAULT_COUNT=str(tool.folder / "count"))
         assert done.returncode == 7, done.stderr[-500:]  # the program's own
         counts = [int(word) for word in (tool.folder / "count").read_text().split()]
@@ -342,6 +342,7 @@ harness.add_case("without_libzstd", without("libzstd.so.1", ["packets", "z.bin.z
                                             "libzstd (Debian: libzstd1) is not on this machine", ["calls", DEMO]))
 for number, title in enumerate(("perf", "snapshot")):
     harness.add_case(f"record_{title}", recorder(title, number))
+harness.add_case("record_filtered", recorder("perf", 2, "--range", "0-0xffffffffffff", "--filter", "0x400000-0x410000", "--filter", "_start"))
 for number, title in enumerate(("serve", "view")):
     harness.add_case(title, server(title, number))
 for number, (title, line) in enumerate(WRITES.items()):

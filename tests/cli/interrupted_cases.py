@@ -54,17 +54,21 @@ class Text:
         self.use(isa)
 
     def write(self, path):
-        events = self.log.events
+        events, is_behind_gap = self.log.events, False
         for at, (kind, what) in enumerate(events):
             if kind != "run":
                 # A system call: nothing is told of the kernel.
                 back = self.log.runs[events[at + 1][1]][3] if at + 1 < len(events) else each[-1] + 4
                 self.lines += [f"exception call return={back:#x}", "gap"]
+                is_behind_gap = True
                 continue
             isa, end, _, start, code = self.log.runs[what]
             each = addresses_of(isa, start, code)
             for address in each:
                 self.use(ISAS[isa])
+                if is_behind_gap:  # what is interrupted before it executed anything traced is told by no trace
+                    self.places.pop(self.number, None)
+                is_behind_gap = False
                 if self.number in self.places:
                     self.interrupt(address, self.places[self.number])
                 self.number += 1

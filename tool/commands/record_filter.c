@@ -43,40 +43,39 @@ static bool to_file(struct record *record, struct record_filter *filter,
     return false;
 }
 
+static bool add_range(struct record *record, const struct record_filter *filter)
+{
+    struct record_filter *more =
+        realloc(record->filters, (record->filter_count + 1) * sizeof *record->filters);
+
+    if (!more) {
+        say("record: out of memory");
+        return false;
+    }
+    record->filters = more;
+    more[record->filter_count++] = *filter;
+    return true;
+}
+
 static bool add_function(struct record *record, struct tw_symbols *symbols, const char *name)
 {
     struct tw_symbol symbol;
     bool is_found = false;
 
     for (size_t i = 0; tw_symbols_by_name(symbols, &symbol, name, i); i++) {
-        struct record_filter *more =
-            realloc(record->filters, (record->filter_count + 1) * sizeof *record->filters);
+        struct record_filter filter;
 
-        if (!more)
+        if (!to_file(record, &filter, &symbol))
+            continue;
+        if (!add_range(record, &filter))
             return false;
-        record->filters = more;
-        if (to_file(record, &more[record->filter_count], &symbol)) {
-            record->filter_count++;
-            is_found = true;
-        }
+        is_found = true;
     }
     if (!is_found)
         say("record: --filter: %s has no function \"%s\"%s",
             record->options->arguments.items[0], name,
             tw_symbols_count(symbols) ? "" : "; it has no symbols at all: give addresses");
     return is_found;
-}
-
-static bool add_range(struct record *record, const struct record_filter *filter)
-{
-    struct record_filter *more =
-        realloc(record->filters, (record->filter_count + 1) * sizeof *record->filters);
-
-    if (!more)
-        return false;
-    record->filters = more;
-    more[record->filter_count++] = *filter;
-    return true;
 }
 
 /* --range: this, or with --preset exclude all but this. */
@@ -100,12 +99,16 @@ bool record_find_filters(struct record *record)
     bool is_good = true;
 
     record->program.size = sizeof record->program;
-    if (tw_perf_program(&record->program, path, &fault) != TW_OK)
+    if (tw_perf_program(&record->program, path, &fault) != TW_OK) {
+        say("record: cannot read %s", fault.text);
         return false;
+    }
     if (options->range.is_given)
         is_good = add_option_range(record);
-    if (options->filters.count && tw_symbols_new(&symbols, NULL, &fault) != TW_OK)
+    if (is_good && options->filters.count && tw_symbols_new(&symbols, NULL, &fault) != TW_OK) {
+        say("record: %s", fault.text);
         is_good = false;
+    }
     if (symbols && tw_symbols_add_elf(symbols, path, 0) != TW_OK) {
         say("record: %s", tw_symbols_fault(symbols));
         is_good = false;
