@@ -127,13 +127,25 @@ static bool may_be_frequent(const struct tw_etrace_reader *codec, size_t size)
            codec->shape.has_usual_flow;
 }
 
+/* What is listed does not hang on the pieces that bytes come in. */
+static enum tw_status next_frame(struct tw_etrace_transport *transport,
+                                 struct tw_etrace_frame *frame, const uint8_t *data,
+                                 size_t size, bool is_last)
+{
+    const enum tw_status status =
+        tw_etrace_transport_next(transport, frame, data, size, is_last);
+
+    if (status == TW_OK && !is_last && tw_etrace_frame_may_grow(transport, frame, data, size))
+        return TW_MORE;
+    return status;
+}
+
 enum tw_status tw_etrace_read_any(struct tw_etrace_reader *codec,
                                   struct tw_etrace_packet *packet, const uint8_t *data,
                                   size_t size, bool is_last)
 {
     struct tw_etrace_frame frame;
-    const enum tw_status status =
-        tw_etrace_transport_next(&codec->transport, &frame, data, size, is_last);
+    const enum tw_status status = next_frame(&codec->transport, &frame, data, size, is_last);
 
     if (status != TW_OK && (!is_last || size == 0))
         return TW_MORE;
@@ -184,8 +196,7 @@ enum tw_status tw_etrace_route(void *reader, struct tw_route *route, void *packe
 {
     struct tw_etrace_reader *codec = reader;
     struct tw_etrace_frame frame;
-    enum tw_status status =
-        tw_etrace_transport_next(&codec->transport, &frame, data, size, is_last);
+    enum tw_status status = next_frame(&codec->transport, &frame, data, size, is_last);
 
     if (status != TW_OK && (!is_last || size == 0))
         return TW_MORE;

@@ -6,6 +6,7 @@
 
 enum {
     LENGTH_MASK = 0x1f,
+    NULL_RUN = 256,       /* null packets that are listed as one, at most */
     CHAIN_LENGTH = 16,    /* packets in a row that make a beginning certain */
     CHAIN_LENGTH_END = 4, /* ... when the trace ends behind them */
     CHAIN_BAD = 4         /* of these that may be bad where packets were found before */
@@ -84,7 +85,7 @@ static enum tw_status null_run(const struct tw_etrace_transport *transport,
 {
     size_t run = 1;
 
-    while (run < size && run < UINT16_MAX && is_null(transport, data[run]))
+    while (run < size && run < NULL_RUN && is_null(transport, data[run]))
         run++;
     *frame = (struct tw_etrace_frame){ .kind = TW_ETRACE_FRAME_NULL,
                                        .header_size = 1,
@@ -283,6 +284,16 @@ enum tw_status tw_etrace_frame_read(const struct tw_etrace_transport *transport,
     default:
         return read_packed(transport, frame, data, size);
     }
+}
+
+bool tw_etrace_frame_may_grow(const struct tw_etrace_transport *transport,
+                              const struct tw_etrace_frame *frame, const uint8_t *data,
+                              size_t size)
+{
+    const uint32_t block = transport->block_size;
+
+    return frame->kind == TW_ETRACE_FRAME_NULL && frame->size == size && size < NULL_RUN &&
+           is_null(transport, data[0]) && (!block || (transport->offset + size) % block);
 }
 
 /* True when what begins here reads as packet after packet. */

@@ -72,6 +72,11 @@ enum tw_status tw_etrace_frame_read(const struct tw_etrace_transport *transport,
                                     struct tw_etrace_frame *frame, const uint8_t *data,
                                     size_t size);
 
+/* A run of null packets that ends where the bytes do: those to come may belong to it. */
+bool tw_etrace_frame_may_grow(const struct tw_etrace_transport *transport,
+                              const struct tw_etrace_frame *frame, const uint8_t *data,
+                              size_t size);
+
 /* A frame that is whole and holds trace, where a packet is known to begin.  False: for tw_etrace_transport_next. */
 TW_INLINE bool tw_etrace_frame_whole(const struct tw_etrace_transport *transport,
                                      struct tw_etrace_frame *frame, const uint8_t *data,
