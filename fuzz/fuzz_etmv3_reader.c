@@ -17,5 +17,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         0x4100f200u | (uint32_t)(data[3] & 0x7) << 4 | (uint32_t)(data[4] & 0x1f) << 16;
     config.etmccer = (uint32_t)(data[3] >> 3 & 3) << 28;
     config.profile = data[3] & 0x80 ? TW_PROFILE_M : TW_PROFILE_R;
-    return reader_run(reader_target(&tw_etmv3, 0), &config, data[5], data + HEAD, size - HEAD);
+    return reader_run(reader_target(&tw_etmv3), &config, data[5], data + HEAD, size - HEAD);
 }

@@ -14,6 +14,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < HEAD)
         return 0;
     config = etmv4_config(data);
-    return reader_run(reader_target(&tw_etmv4, 0), &config, data[HEAD - 1], data + HEAD,
+    return reader_run(reader_target(&tw_etmv4), &config, data[HEAD - 1], data + HEAD,
                       size - HEAD);
 }

@@ -17,7 +17,7 @@ static void moved(void *reader)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct reader_target *target = reader_target(&tw_etrace, TW_ETRACE_NULL);
+    struct reader_target *target = reader_target(&tw_etrace);
     struct tw_etrace_config config;
 
     if (size < HEAD)

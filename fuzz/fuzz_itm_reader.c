@@ -14,5 +14,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config.on_error = (uint8_t)((data[0] & 3) % 3);
     config.assume_sync = data[0] & 4;
     config.is_framed = data[0] & 8;
-    return reader_run(reader_target(&tw_itm, 0), &config, data[1], data + 2, size - 2);
+    return reader_run(reader_target(&tw_itm), &config, data[1], data + 2, size - 2);
 }

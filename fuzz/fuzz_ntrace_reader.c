@@ -46,7 +46,7 @@ static void plain(void *packet)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct reader_target *target = reader_target(&tw_ntrace, 0);
+    struct reader_target *target = reader_target(&tw_ntrace);
     struct tw_ntrace_config config;
 
     if (size < HEAD || size > READER_MOST)

@@ -14,5 +14,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     config.etmcr = (uint32_t)(data[0] & 1) << 12 | (uint32_t)(data[0] >> 1 & 3) << 14;
     config.etmccer = (uint32_t)(data[0] >> 3 & 3) << 28;
     config.etmidr = 0x411cf301 + (uint32_t)(data[0] >> 5 & 1) * 0x11;
-    return reader_run(reader_target(&tw_ptm, 0), &config, data[1], data + 2, size - 2);
+    return reader_run(reader_target(&tw_ptm), &config, data[1], data + 2, size - 2);
 }

@@ -11,5 +11,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     config.tcsr = data[0];
-    return reader_run(reader_target(&tw_stm, 0), &config, data[1], data + 2, size - 2);
+    return reader_run(reader_target(&tw_stm), &config, data[1], data + 2, size - 2);
 }

@@ -21,11 +21,9 @@ struct reader_target {
     void *reader, *before; /* the reader, and as it was before a packet */
     void *batch;           /* one that reads batches */
     struct tw_packet *packet, *again;
-    char *packets; /* of a batch */
-    uint8_t *end;  /* of readable memory */
-    size_t used;   /* bytes of the readers that the configuration uses */
-    /* type of packets whose runs may be cut anywhere; 0: there is none */
-    uint8_t filler;
+    char *packets;               /* of a batch */
+    uint8_t *end;                /* of readable memory */
+    size_t used;                 /* bytes of the readers that the configuration uses */
     void (*moved)(void *reader); /* a copy of a reader that points into itself; may be NULL */
     size_t (*get_used)(const void *reader); /* NULL: all of it */
     /* Takes out what a packet says of its bytes alone, which are others when it is written; may be NULL. */
@@ -37,15 +35,13 @@ struct reader_target {
 /* A macro, so that a debugger shows the line. */
 #define reader_require(is_true) ((is_true) ? (void)0 : abort())
 
-static inline struct reader_target *reader_target(const struct tw_protocol *protocol,
-                                                  uint8_t filler)
+static inline struct reader_target *reader_target(const struct tw_protocol *protocol)
 {
     static struct reader_target target;
 
     if (target.protocol)
         return &target;
     target.protocol = protocol;
-    target.filler = filler;
     target.reader = calloc(3, protocol->reader_size);
     target.packets = calloc(READER_ROOM + 2, protocol->packet_size);
     target.end = guarded_new();
@@ -96,8 +92,7 @@ static inline void reader_check(struct reader_target *target, const uint8_t *dat
 {
     const struct tw_protocol *protocol = target->protocol;
     struct tw_packet *packet = target->packet;
-    const bool is_understood = tw_kind_is_understood(tw_type_kind(protocol, packet->type)) &&
-                               (!target->filler || packet->type != target->filler);
+    const bool is_understood = tw_kind_is_understood(tw_type_kind(protocol, packet->type));
     size_t written = READER_MOST;
     enum tw_status status;
     /* By its own bytes, at the end of trace or anywhere: who still looks for a beginning may want more. */

@@ -122,8 +122,7 @@ static inline void every_cut(const struct every_source *source, const uint8_t *b
     memcpy(before, reader.reader, reader.protocol->reader_size);
     CHECK_EQ(reader.protocol->read(reader.reader, packet, bytes + at, size - at, true), TW_OK);
     most = packet->size;
-    if (!tw_kind_is_understood(tw_type_kind(reader.protocol, packet->type)) ||
-        (source->setup->filler && packet->type == source->setup->filler))
+    if (!tw_kind_is_understood(tw_type_kind(reader.protocol, packet->type)))
         most = 0; /* of these there may be any number of bytes */
     for (size_t cut = 0; cut < most; cut++) {
         uint8_t *copy = check_copy(bytes + at, cut);

@@ -143,8 +143,7 @@ static inline void every_found(struct every_tree *tree, size_t size)
     tree->packets++;
     if (!every_size_is_good(tree, tree->got, size))
         every_fail(tree, size, "a packet of no bytes, or of more than there are");
-    if (!tw_kind_is_understood(kind) ||
-        (tree->source->setup->filler && tree->got->type == tree->source->setup->filler))
+    if (!tw_kind_is_understood(kind))
         return;
     if (tree->got->size > protocol->packet_max)
         every_fail(tree, size, "longer than the longest packet");

@@ -33,7 +33,6 @@ struct every_setup {
     const char *start;     /* hexadecimal */
     const char *listing;   /* name of the file with digests, if not the protocol's */
     const char *code;      /* hexadecimal: the program, repeated over the first 64 KiB */
-    uint8_t filler; /* type of packets whose runs may be cut anywhere; 0: there is none */
     size_t (*used)(const void *reader); /* bytes of a reader that count; NULL: all */
 };
 
@@ -91,8 +90,8 @@ struct every_reader {
     const struct tw_protocol *protocol;
     void *config, *reader, *packets;
     uint64_t words[TW_INDEX_WORDS];
-    size_t run_at, run_size; /* of bytes before synchronization, or filler: one line for all */
-    uint8_t run_type, filler;
+    size_t run_at, run_size; /* of bytes before synchronization: one line for all */
+    uint8_t run_type;
     bool shows_text;
 };
 
@@ -122,7 +121,6 @@ static inline void every_reader_open(struct every_reader *reader,
     struct tw_fault fault;
 
     *reader = (struct every_reader){ .protocol = tw_protocol_by_name(source->setup->protocol),
-                                     .filler = source->setup->filler,
                                      .shows_text = source->shows_text };
     assert_non_null(reader->protocol);
     reader->config = calloc(1, reader->protocol->config_size);
@@ -176,7 +174,7 @@ static inline void every_show(struct every_reader *reader, struct every_text *ou
 
     packet->offset = packet->index = at;
     packet->id = 1;
-    if (view.is_not_sync || (reader->filler && packet->type == reader->filler)) {
+    if (view.is_not_sync) {
         if (packet->type != reader->run_type)
             every_end_run(reader, out);
         if (!reader->run_size)

@@ -13,7 +13,7 @@
     "context_width_p=32\necause_width_p=5\n"
 /* A synchronization packet (format 3, subformat 0), for address 0x8000 and context 0x1234. */
 #define START_WIDE "73 1a 09 00 00 00 20"
-#define ROW        .protocol = "etrace", .code = CODE, .filler = TW_ETRACE_NULL, .used = etrace_used
+#define ROW        .protocol = "etrace", .code = CODE, .used = etrace_used
 
 int main(void)
 {

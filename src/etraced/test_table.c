@@ -5,7 +5,7 @@
 #include "etrace_used.h"
 #include "every_listing.h"
 
-#define ROW .protocol = "etraced", .filler = TW_ETRACE_NULL, .used = etrace_used
+#define ROW .protocol = "etraced", .used = etrace_used
 
 int main(void)
 {
