@@ -82,35 +82,45 @@ static double map_all(const struct subject *subject)
     return CAPTURES * 1e9 / bench_best(&times);
 }
 
+/* Processes of this command line a second, by their CPU time. */
+static double starts_of(char **words)
+{
+    const unsigned starts = bench_is_quick() ? 20 : CAPTURES;
+    uint64_t all = 0;
+
+    for (unsigned i = 0; i < starts; i++) {
+        const struct bench_run run = bench_run(words, "/dev/null", 1);
+
+        if (!run.is_there)
+            bench_stop("%s", words[0]);
+        all += run.cpu;
+    }
+    return starts * 1e9 / (double)all;
+}
+
 /* The same by starts of the tool: captures a second. */
 static double start_all(const struct subject *subject, char *tool)
 {
-    const unsigned starts = bench_is_quick() ? 20 : CAPTURES;
     char folder[600], snapshot[700];
     char *words[] = { tool, "stats", snapshot, "-q", NULL };
     struct subject one = *subject;
-    uint64_t all = 0;
+    double starts;
 
     one.size = SIZE;
     bench_make_folder(folder, sizeof folder);
     (void)snprintf(snapshot, sizeof snapshot, "%s/snapshot", folder);
     subject_write(&one, snapshot);
-    for (unsigned i = 0; i < starts; i++) {
-        const struct bench_run run = bench_run(words, "/dev/null", 1);
-
-        if (!run.is_there)
-            bench_stop("trackway stats");
-        all += run.cpu;
-    }
+    starts = starts_of(words);
     bench_remove_folder(folder);
-    return starts * 1e9 / (double)all;
+    return starts;
 }
 
 static void measure(const char *what, const char *name, char *tool)
 {
     char result[100];
+    char *nothing[] = { "true", NULL };
     struct subject subject;
-    double maps, starts;
+    double maps, starts, nothings;
 
     if (!subject_open(&subject, what))
         return;
@@ -118,10 +128,14 @@ static void measure(const char *what, const char *name, char *tool)
         bench_stop("%s is too short", what);
     maps = map_all(&subject);
     starts = start_all(&subject, tool);
+    nothings = starts_of(nothing);
     (void)snprintf(result, sizeof result, "fuzzing/%s", name);
     bench_result(result, maps, "  captures of 3 KiB a second, one core");
     (void)snprintf(result, sizeof result, "fuzzing/%s/of-starts", name);
     bench_result(result, maps / starts, "  times trackway stats, %.0f a second", starts);
+    (void)snprintf(result, sizeof result, "fuzzing/%s/of-nothing", name);
+    bench_result(result, maps / nothings, "  times a process that does nothing, %.0f a second",
+                 nothings);
     subject_free(&subject);
 }
 
