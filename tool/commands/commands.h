@@ -46,6 +46,9 @@
     COMMAND(sim)
 /* clang-format on */
 
+/* In the details of a command that lists each capture. */
+#define LISTS_EACH "Several captures are listed one after the other, each under its name.\n"
+
 #define DECLARE_COMMAND(name) extern const struct command command_##name;
 EACH_COMMAND(DECLARE_COMMAND)
 

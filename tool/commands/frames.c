@@ -428,8 +428,7 @@ const struct command command_frames = {
         "One line for each run of bytes of one ID that lie together: capture offset, ID,\n"
         "offset in the ID's own stream, bytes. Bytes before the first ID have none.\n"
         "--split DIR writes DIR/0x10.bin and so on instead (DIR/BUFFER/0x10.bin when\n"
-        "there are several buffers).\n"
-        "\n"
+        "there are several buffers).\n" LISTS_EACH "\n"
         "examples:\n"
         "  trackway frames etb.bin --framing memory\n"
         "  trackway frames snapshot --split streams",

@@ -38,8 +38,7 @@ const struct command command_packets = {
     .arguments = "CAPTURE... [OPTION...]",
     .summary = "each packet of each source, with its place in the capture",
     .details = "The program is not needed. Bytes before synchronization are one line for each\n"
-               "run, bytes that fit no packet a line of their own.\n"
-               "\n"
+               "run, bytes that fit no packet a line of their own.\n" LISTS_EACH "\n"
                "examples:\n"
                "  trackway packets snapshot --id 0x10\n"
                "  trackway packets etb.bin --protocol etmv4 --config regs.ini --framing memory",

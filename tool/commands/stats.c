@@ -290,8 +290,7 @@ const struct command command_stats = {
     .summary = "counts: packets and bytes by type, bandwidth, syncs, losses",
     .details =
         "For each trace ID of each buffer. Of more than 64 buffers text prints the sums;\n"
-        "-v, or --buffer, prints those of each.\n"
-        "\n"
+        "-v, or --buffer, prints those of each.\n" LISTS_EACH "\n"
         "examples:\n"
         "  trackway stats snapshot\n"
         "  trackway stats perf.data -v\n"
