@@ -22,6 +22,7 @@ import colour_cases  # noqa: E402,F401
 import corpus_cases  # noqa: E402,F401
 import csv_cases  # noqa: E402,F401
 import coverage_cases  # noqa: E402,F401
+import damaged_cases  # noqa: E402,F401
 import decode_cases  # noqa: E402,F401
 import gdb_cases  # noqa: E402,F401
 import gdb_frontend_cases  # noqa: E402,F401
