@@ -229,6 +229,12 @@ static inline const char *tw_type_name(const struct tw_protocol *protocol, unsig
 }
 
 /* Counts as damage. */
+/* Bytes that a packet takes from the stream: its last byte may be shared with the next. */
+static inline size_t tw_packet_taken(const struct tw_packet *packet)
+{
+    return packet->size - (packet->spare_bits != 0);
+}
+
 static inline bool tw_kind_is_bad(unsigned kind)
 {
     return kind == TW_PACKET_BAD || kind == TW_PACKET_CUT;

@@ -275,18 +275,16 @@ static struct tw_statistics_row *packet_row(struct tw_statistics *statistics,
     return *row;
 }
 
-/* Of one type; NULL: no memory. */
-static struct tw_statistics_type *add_packets(struct tw_statistics *statistics,
-                                              struct tw_statistics_row *row,
-                                              const struct tw_packet_view *view,
-                                              const struct tw_packet_sum *sum)
+/* Of one type; false: no memory. */
+static bool add_packets(struct tw_statistics *statistics, struct tw_statistics_row *row,
+                        const struct tw_packet_view *view, const struct tw_packet_sum *sum)
 {
     uint32_t *number = &row->type_of[view->packet->type];
     struct tw_statistics_type *type;
 
     if (!*number &&
         !tw_statistics_add_type(statistics, row, tw_packet_type_name(view), view->packet->type))
-        return NULL;
+        return false;
     if (!*number)
         *number = (uint32_t)row->type_count;
     type = &row->types[*number - 1];
@@ -294,7 +292,7 @@ static struct tw_statistics_type *add_packets(struct tw_statistics *statistics,
     type->bytes += sum->bytes;
     row->packets += sum->packets;
     row->bytes += sum->bytes;
-    return type;
+    return true;
 }
 
 enum tw_status tw_statistics_take_packet(struct tw_statistics *statistics,
@@ -334,7 +332,7 @@ static void take_sum(void *context, const struct tw_part *part,
     struct tw_statistics_row *row = packet_row(statistics, part);
 
     if (!row || !add_packets(statistics, row, view, sum))
-        statistics->has_failed_packets = true;
+        statistics->packet_status = TW_E_MEMORY;
 }
 
 static void *read_packets(void *context)
@@ -345,6 +343,7 @@ static void *read_packets(void *context)
     struct tw_part event;
     enum tw_status status;
 
+    statistics->packet_status = TW_OK;
     tw_run_tally_packets(statistics->packets);
     while ((status = tw_run_packet(statistics->packets, &event, &part, &view)) == TW_OK) {
         if (part->kind == TW_PART_END)
@@ -354,9 +353,8 @@ static void *read_packets(void *context)
             break;
     }
     tw_run_take_packets(statistics->packets, take_sum, statistics);
-    if (status == TW_END && statistics->has_failed_packets)
-        status = TW_E_MEMORY;
-    statistics->packet_status = status == TW_END ? TW_OK : status;
+    if (status != TW_END)
+        statistics->packet_status = status;
     return NULL;
 }
 

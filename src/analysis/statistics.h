@@ -63,7 +63,6 @@ struct tw_statistics {
     struct tw_run *packets; /* that is read to its end; NULL: none */
     bool is_beside;         /* ... by a thread of its own */
     pthread_t thread;
-    bool has_failed_packets;
     enum tw_status packet_status;
     struct tw_packet_count *types; /* for the caller */
     size_t type_room;

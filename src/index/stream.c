@@ -257,7 +257,7 @@ static enum tw_status read_stretch(struct tw_index *index, struct tw_index_line 
         from = stream->offset + *used;
         if (protocol->read(line->reader, line->packet, at, end - *used, is_last) != TW_OK)
             break;
-        *used += packet->size - (packet->spare_bits != 0);
+        *used += tw_packet_taken(packet);
         TW_TRY(take_packet(index, line, &position, from));
     }
     return TW_OK;

@@ -48,7 +48,7 @@ bool tw_packet_tally_read(struct tw_branch *branch)
         branch->packet_tally->types[packet->type].bytes += packet->size;
         branch->stats.packet_types[packet->type]++;
         stats->packets++;
-        used += packet->size - (packet->spare_bits != 0);
+        used += tw_packet_taken(packet);
     }
     stats->bytes += used - first;
     branch->read_used = used;

@@ -16,12 +16,6 @@ static struct tw_packet *packet_of(struct tw_branch *branch)
     return branch->packet;
 }
 
-/* Bytes that the packet takes from the stream: its last byte may be shared with the next. */
-static size_t taken_by(const struct tw_packet *packet)
-{
-    return packet->size - (packet->spare_bits != 0);
-}
-
 static uint64_t end_of(struct tw_branch *branch, uint64_t offset, size_t size)
 {
     return tw_position_at(&branch->position, size ? offset + size - 1 : offset) + 1;
@@ -38,9 +32,9 @@ static void place_packet(struct tw_branch *branch)
     packet->id = branch->id;
     branch->packet_bytes = branch->stream.bytes + branch->read_used;
     branch->packet_end = end_of(branch, from, packet->size);
-    branch->read_used += taken_by(packet);
+    branch->read_used += tw_packet_taken(packet);
     if (!branch->decoder && !branch->shared) /* which count them otherwise */
-        branch->stats.seen.bytes += taken_by(packet);
+        branch->stats.seen.bytes += tw_packet_taken(packet);
 }
 
 /* Reads the next packet up to the next gap.  False: there is none (yet). */

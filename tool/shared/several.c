@@ -5,16 +5,15 @@
 /* What is written for all of them has one form, and one place. */
 static bool fits(const struct options *options)
 {
+    const char *alone = options->output  ? "output"
+                        : options->split ? "split"
+                        : options->save  ? "save"
+                        : options->index ? "index"
+                                         : NULL;
+
     if (!options_format_is(options, "text") && !options_format_is(options, "jsonl"))
         return options_wrong(options, "of several captures there is text and jsonl");
-    if (options->output || options->split || options->save)
-        return options_wrong(options, "--%s goes with one capture",
-                             options->output  ? "output"
-                             : options->split ? "split"
-                                              : "save");
-    if (options->index)
-        return options_wrong(options, "--index goes with one capture");
-    return true;
+    return !alone || options_wrong(options, "--%s goes with one capture", alone);
 }
 
 /* False: nobody reads what would follow, or it cannot be written. */
