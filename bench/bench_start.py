@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """bench_start.py FOLDER: a capture of 4 KiB a thousand times, each in a process of its own: the time from its start to its end, beside
-that of a process that does nothing (true) and that of OpenCSD's lister, in turn; and all thousand in one process."""
+that of a process that does nothing (true) and that of OpenCSD's lister, in turn; and all thousand in one process. The same of the
+tool that is one file (./dev static), if it was built."""
 import os
 import pathlib
 import shutil
@@ -26,8 +27,17 @@ def start(words, times=STARTS):
     return 1000 * took / times
 
 
+def installed(program, folder):
+    """A copy, as it would be installed: a file that was copied lies in larger pieces in the system's memory than one that a linker
+    wrote here and there, and takes fewer page faults."""
+    folder.mkdir(exist_ok=True)
+    return shutil.copy(program, folder / program.name)
+
+
 def main():
-    tool = str(pathlib.Path(sys.argv[1]).resolve().parent / "trackway")
+    folder = pathlib.Path(sys.argv[1]).resolve()
+    tool = installed(folder.parent / "trackway", folder / "installed")
+    static = folder.parent.parent / "static" / "trackway"
     corpus = pathlib.Path(os.environ.get("TRACKWAY_CORPUS", ROOT / "../shared/corpus")).resolve()
     capture = str(corpus / "coresight" / "snapshots" / "maxspec0_commopt1")
     nothing = shutil.which("true")
@@ -37,6 +47,9 @@ def main():
         return
     commands = {"nothing": [nothing], "version": [tool, "--version"], "decode": [tool, "decode", capture, "-q"],
                 "stats": [tool, "stats", capture, "-q"]}
+    if static.exists():
+        static = installed(static, folder / "installed-static")
+        commands |= {"static-decode": [static, "decode", capture, "-q"], "static-stats": [static, "stats", capture, "-q"]}
     lister = shutil.which("trc_pkt_lister")
     if lister:
         os.chdir(sys.argv[1])  # where it leaves its log
@@ -45,8 +58,9 @@ def main():
     for _ in range(ROUNDS):
         for name, words in commands.items():
             best[name] = min(best[name], start(words, 5 if name == "lister" else STARTS))
-    for name in ("version", "decode", "stats"):
-        print(f"start/{name}-of-nothing {best[name] / best['nothing']:.3f}  {best[name]:.3f} ms, of which {best[name] - best['nothing']:.3f} are the tool's own")
+    for name in ("version", "decode", "stats", "static-decode", "static-stats"):
+        if name in best:
+            print(f"start/{name}-of-nothing {best[name] / best['nothing']:.3f}  {best[name]:.3f} ms, of which {best[name] - best['nothing']:.3f} are the tool's own")
     for name in ("decode", "stats"):
         each = min(start([tool, name, "-q", *[capture] * MANY], 1) / MANY for _ in range(ROUNDS // 4 + 1))
         print(f"start/{name}-each {best[name] / each:.2f}  times the {each:.3f} ms for each of {MANY} captures of one process")

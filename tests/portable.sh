@@ -1,14 +1,14 @@
 #!/bin/sh
-# portable.sh [NAME...]: the library and tool for 32-bit x86, for a big-endian machine (s390x, under QEMU) and for Windows
-# (under wine), without warnings, optional features off, pass the unit tests and decode what this machine decodes: the
-# demo, its listings, and the expected runs of the corpus. Random tests run at the short count. Left out under QEMU, where a
+# portable.sh [NAME...]: the library and tool with another C library (static, as ./dev static builds it), for 32-bit x86, for a
+# big-endian machine (s390x, under QEMU) and for Windows (under wine), without warnings, optional features off, pass the
+# unit tests and decode what this machine decodes: the demo, its listings, and the expected runs of the corpus. Random tests run at the short count. Left out under QEMU, where a
 # program takes some twenty times as long: five unit tests that are 40 % of the time of all (SLOW).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
-names=${*:-i686 s390x windows}
+names=${*:-static i686 s390x windows}
 passed=0 failed=0 skipped=0 bad=0
 SLOW='^test_(etmv4_unit_corpus|etrace_corpus|etrace_table|etraced_table|index_runs)$'
 
@@ -42,8 +42,10 @@ try() {
     build=$root/build/portable-$name without=''
     [ "$name" != windows ] || without='!stats_count !verbose_names' # which write to /dev/null
     emulator=$(echo "$*" | tr ' ' ';')
+    toolchain=-DCMAKE_C_COMPILER=$compiler
+    [ "$name" != static ] || toolchain=-DCMAKE_TOOLCHAIN_FILE=$root/cmake/static.cmake
     quietly "$name" "cannot be configured" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-        -DCMAKE_SYSTEM_NAME="$system" -DCMAKE_SYSTEM_PROCESSOR="$processor" -DCMAKE_C_COMPILER="$compiler" -DTW_WERROR=ON \
+        -DCMAKE_SYSTEM_NAME="$system" -DCMAKE_SYSTEM_PROCESSOR="$processor" "$toolchain" -DTW_WERROR=ON \
         -DTW_WITH_ELF=OFF -DTW_WITH_DW=OFF -DTW_WITH_ZSTD=OFF -DTW_WITH_LLVM=OFF -DTW_TESTS=ON \
         ${emulator:+"-DCMAKE_CROSSCOMPILING_EMULATOR=$emulator"} \
         -DTW_PYTHON_PACKAGE=OFF -DTW_QEMU_PLUGIN=OFF -DTW_OPENCSD_COMPAT=OFF || return 0
@@ -64,6 +66,7 @@ try() {
 # Wine wants a folder for itself, made before many ask for it at a time; and says much.
 WINEPREFIX=$work/wine WINEDEBUG=-all WINEDLLOVERRIDES=winemenubuilder.exe=d
 export WINEPREFIX WINEDEBUG WINEDLLOVERRIDES
+try static Linux "$(uname -m)" musl-gcc trackway
 try i686 Linux i686 i686-linux-gnu-gcc trackway
 try s390x Linux s390x s390x-linux-gnu-gcc trackway qemu-s390x -L /usr/s390x-linux-gnu
 case " $names " in

@@ -276,7 +276,7 @@ static int run(const struct options *options)
         status = NOT_DONE;
     tw_statistics_free(statistics);
     free(stats.is_there);
-    session_close(&stats.session);
+    session_leave(&stats.session);
     return status;
 }
 

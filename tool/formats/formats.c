@@ -181,6 +181,6 @@ int formats_list(const struct options *options, unsigned what)
         status = NOT_DONE;
     if (!output_close(&out, status == DONE || status == DONE_WITH_LOSS))
         status = NOT_DONE;
-    session_close(&session);
+    session_leave(&session);
     return status;
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #ifndef _WIN32
@@ -109,11 +110,12 @@ void interrupt_release(void)
 
 bool interrupt_is_wished_before(int fd)
 {
+    const uint16_t bit = (uint16_t)fd; /* no set has more; and every C library's macro takes one */
     sigset_t open;
     fd_set set;
 
     FD_ZERO(&set);
-    FD_SET(fd, &set);
+    FD_SET(bit, &set);
     set_mask(SIG_BLOCK, &open); /* so that none is lost between the look and the wait */
     if (!is_wished)
         (void)pselect(fd + 1, &set, NULL, NULL, NULL, &open);

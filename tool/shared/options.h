@@ -301,6 +301,7 @@ struct options {
     bool build_index;
     bool all, raw, force, strict, instructions, symbols_in_lines, errors, stats, quiet, help;
     bool is_system;
+    bool is_followed; /* not given: more captures come in this process, several.h */
 };
 
 struct command {

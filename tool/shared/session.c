@@ -376,6 +376,18 @@ void session_close(struct session *session)
     *session = (struct session){ .options = session->options };
 }
 
+void session_leave(struct session *session)
+{
+#ifndef TW_SANITIZED
+    if (!session->options->is_followed && !session->plugins.handle_count) {
+        if (session->spooled)
+            (void)remove(session->spooled);
+        return;
+    }
+#endif
+    session_close(session);
+}
+
 bool session_has_several(const struct session *session)
 {
     return tw_capture_buffer_count(session->capture) > 1;

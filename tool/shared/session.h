@@ -43,6 +43,9 @@ struct session {
 /* DONE, or the exit status that says why not (said in words too). */
 int session_open(struct session *session, const struct options *options);
 void session_close(struct session *session);
+/* The same as the last thing that a command does.  What the system takes back with the process is left to it, which is quicker than
+   piece by piece; but where more captures follow, or where someone looks for what is lost. */
+void session_leave(struct session *session);
 
 bool session_has_several(const struct session *session);
 /* More buffers than anyone reads, and nothing asks for each. */

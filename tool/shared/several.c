@@ -51,6 +51,7 @@ int several_run(const struct options *options)
         int status;
 
         one.arguments = (struct list){ &options->arguments.items[i], 1 };
+        one.is_followed = i + 1 < options->arguments.count;
         if (!put_head(options, one.arguments.items[0], i == 0))
             return NOT_DONE;
         status = options->command->run(&one);
