@@ -110,7 +110,8 @@ void interrupt_release(void)
 
 bool interrupt_is_wished_before(int fd)
 {
-    const uint16_t bit = (uint16_t)fd; /* no set has more; and every C library's macro takes one */
+    const uint16_t bit =
+        (uint16_t)fd; /* no set has more; and every C library's macro takes one */
     sigset_t open;
     fd_set set;
 
