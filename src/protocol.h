@@ -228,13 +228,13 @@ static inline const char *tw_type_name(const struct tw_protocol *protocol, unsig
     return protocol->type_name ? protocol->type_name(type) : "UNKNOWN";
 }
 
-/* Counts as damage. */
 /* Bytes that a packet takes from the stream: its last byte may be shared with the next. */
 static inline size_t tw_packet_taken(const struct tw_packet *packet)
 {
     return packet->size - (packet->spare_bits != 0);
 }
 
+/* Counts as damage. */
 static inline bool tw_kind_is_bad(unsigned kind)
 {
     return kind == TW_PACKET_BAD || kind == TW_PACKET_CUT;

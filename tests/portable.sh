@@ -1,8 +1,9 @@
 #!/bin/sh
 # portable.sh [NAME...]: the library and tool with another C library (static, as ./dev static builds it), for 32-bit x86, for a
 # big-endian machine (s390x, under QEMU) and for Windows (under wine), without warnings, optional features off, pass the
-# unit tests and decode what this machine decodes: the demo, its listings, and the expected runs of the corpus. Random tests run at the short count. Left out under QEMU, where a
-# program takes some twenty times as long: five unit tests that are 40 % of the time of all (SLOW).
+# unit tests and decode what this machine decodes: the demo, its listings, and the expected runs of the corpus. Random tests
+# run at the short count. Left out under QEMU, where a program takes some twenty times as long: five unit tests that are
+# 40 % of the time of all (SLOW).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)

@@ -10,7 +10,6 @@ struct tw_packet_sum {
 };
 
 struct tw_packet_tally {
-    bool is_open; /* the last packet handed out was understood */
     struct tw_packet_sum types[256];
 };
 

@@ -105,7 +105,7 @@ static bool extend_run(struct tw_branch *branch)
 /* The next packet that is not counted right away, if it comes before the next gap. */
 static bool read_wanted(struct tw_branch *branch)
 {
-    if (branch->packet_tally && branch->packet_tally->is_open && tw_packet_tally_read(branch)) {
+    if (branch->packet_tally && branch->is_understood && tw_packet_tally_read(branch)) {
         place_packet(branch);
         return true;
     }
@@ -165,8 +165,6 @@ static void hand_out(struct tw_branch *branch, struct tw_packet_view *view)
     view->is_bad = tw_kind_is_bad(view->kind);
     view->is_not_sync = view->kind == TW_PACKET_NOT_SYNC;
     tw_count_packet(branch, view);
-    if (branch->packet_tally)
-        branch->packet_tally->is_open = branch->is_understood;
     if (view->is_bad && !branch->decoder) /* else its elements tell */
         tw_report_bad(branch, view);
 }

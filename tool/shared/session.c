@@ -315,6 +315,12 @@ static bool check_files(const struct session *session)
     return true;
 }
 
+static void remove_spooled(const struct session *session)
+{
+    if (session->spooled)
+        (void)remove(session->spooled);
+}
+
 int session_open(struct session *session, const struct options *options)
 {
     const char *path = options->arguments.items[0];
@@ -343,8 +349,7 @@ int session_open(struct session *session, const struct options *options)
         return NOT_DONE;
     opened = tw_capture_open(&session->capture, session->spooled ? session->spooled : path, &to,
                              &fault);
-    if (session->spooled)
-        (void)remove(session->spooled);
+    remove_spooled(session);
     if (opened != TW_OK) {
         say("%s", fault.text);
         return NOT_DONE;
@@ -365,8 +370,7 @@ void session_close(struct session *session)
     tw_capture_free(session->capture);
     tw_errors_free(session->errors);
     free(session->build_ids);
-    if (session->spooled)
-        (void)remove(session->spooled); /* where it was not opened */
+    remove_spooled(session); /* where it was not opened */
     free(session->spooled);
     free(session->sources);
     identified_free(&session->identified);
@@ -379,9 +383,9 @@ void session_close(struct session *session)
 void session_leave(struct session *session)
 {
 #ifndef TW_SANITIZED
+    /* Decoders of plug-ins are told of their end. */
     if (!session->options->is_followed && !session->plugins.handle_count) {
-        if (session->spooled)
-            (void)remove(session->spooled);
+        remove_spooled(session);
         return;
     }
 #endif
